@@ -63,18 +63,18 @@ class Outcome:
 
 def outcomes(found: Iterable[BySystem]) -> Iterator[Outcome]:
     """Yield every aim that has rows, with what was found."""
-    by_part = {(one.kind, one.part): one for one in found}
+    by_part = {(part.kind, part.part): part for part in found}
     for aim in AIMS:
         # Where all rows are of one part there is no figure of that part alone.
-        one = by_part.get((aim.kind, aim.part))
-        if one is None:
+        part = by_part.get((aim.kind, aim.part))
+        if part is None:
             continue
         yield Outcome(
-            aim=aim, found=getattr(one, _FIELD[aim.figure]), systems=one.systems,
-            error_ratio=one.inside_band_error_ratio if aim.figure == COVERAGE else 0.0,
+            aim=aim, found=getattr(part, _FIELD[aim.figure]), systems=part.systems,
+            error_ratio=part.inside_band_error_ratio if aim.figure == COVERAGE else 0.0,
         )  # fmt: skip
 
 
 def missed(found: Sequence[Outcome]) -> list[Outcome]:
     """Return the aims that are missed."""
-    return [one for one in found if one.missed_by > 0]
+    return [outcome for outcome in found if outcome.missed_by > 0]

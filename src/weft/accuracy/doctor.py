@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from weft.accuracy.posterior import Scale, scale
-from weft.doctor.diagnose import Diagnosis, diagnose
+from weft.doctor.diagnose import diagnose
 from weft.doctor.findings import HIGH_RATIO, MEDIUM_RATIO, NAMED_RATIO, Finding
 from weft.errors import Unreadable
 from weft.inventory.severity import Severity
@@ -120,109 +120,83 @@ def canonical(cause: str) -> str:
 
 def score(folder: Path) -> DoctorScore:
     """Diagnose every case of a folder and compare with what is known of it."""
-    cases = tuple(_case(path) for path in _cases(folder))
-    faulty = [one for one in cases if not one.healthy]
-    decided = [one for one in faulty if one.decided]
-    quiet = [one for one in cases if one.healthy]
-    pairs = Counter(
-        (one.expected, one.ranked[0] if one.ranked else "-") for one in faulty
-    )  # fmt: skip
+    files = sorted(folder.glob("*/case.json"))
+    if not files:
+        raise Unreadable(f"{folder}: holds no case (a folder with case.json and its outputs)")
+    cases = tuple(map(_case, files))
+    faulty = [case for case in cases if not case.healthy]
+    decided = [case for case in faulty if case.decided]
+    pairs = Counter((case.expected, next(iter(case.ranked), "-")) for case in faulty)
+    stated = list(map(_stated, cases))
     return DoctorScore(
-        folder=str(folder),
-        faulty=len(faulty),
-        decided=len(decided),
-        quiet=len(quiet),
-        first_ratio=_share([one.first for one in decided]),
-        top3_ratio=_share([one.top3 for one in decided]),
-        first_ratio_all=_share([one.first for one in faulty]),
-        top3_ratio_all=_share([one.top3 for one in faulty]),
-        false_alarms=sum(one.false_alarm for one in quiet),
+        folder=str(folder), faulty=len(faulty), decided=len(decided),
+        quiet=len(cases) - len(faulty),
+        first_ratio=_share([case.first for case in decided]),
+        top3_ratio=_share([case.top3 for case in decided]),
+        first_ratio_all=_share([case.first for case in faulty]),
+        top3_ratio_all=_share([case.top3 for case in faulty]),
+        false_alarms=sum(case.false_alarm for case in cases),
         cases=cases,
         confusion=tuple(
             Confusion(expected=expected, found=found, cases=count)
             for (expected, found), count in sorted(pairs.items())
         ),
-        reliability=tuple(_reliability(cases)),
-        scale=scale(_stated(cases)),
-    )
+        reliability=tuple(_reliability([finding for own in stated for finding in own])),
+        scale=scale(stated),
+    )  # fmt: skip
 
 
-def _stated(cases: Sequence[DoctorCase]) -> list[list[tuple[float, bool]]]:
-    """Return of each case the probabilities that were stated, and whether each was right."""
+def _stated(case: DoctorCase) -> list[tuple[float, bool]]:
+    """Return the probabilities that were stated, and whether each was right."""
     return [
-        [
-            (one.confidence_ratio, one.cause == case.expected)
-            for one in case.found
-            if one.severity is not Severity.INFO
-        ]
-        for case in cases
+        (found.confidence_ratio, found.cause == case.expected)
+        for found in case.found
+        if found.severity is not Severity.INFO
     ]
 
 
-def _reliability(cases: Sequence[DoctorCase]) -> Iterator[Reliability]:
-    stated = [one for case in _stated(cases) for one in case]
+def _reliability(stated: Sequence[tuple[float, bool]]) -> Iterator[Reliability]:
     for level, low, high in _LEVELS:
-        group = [(ratio, ok) for ratio, ok in stated if low <= ratio < high]
+        group = [(ratio, is_right) for ratio, is_right in stated if low <= ratio < high]
         if group:
             yield Reliability(
-                level=level,
-                stated_ratio=sum(ratio for ratio, _ in group) / len(group),
-                from_ratio=low,
-                to_ratio=min(high, 1.0),
-                findings=len(group),
-                right=sum(ok for _, ok in group),
-            )
+                level=level, stated_ratio=sum(ratio for ratio, _ in group) / len(group),
+                from_ratio=low, to_ratio=min(high, 1.0), findings=len(group),
+                right=sum(is_right for _, is_right in group),
+            )  # fmt: skip
 
 
-def _share(hits: list[bool]) -> float:
+def _share(hits: Sequence[bool]) -> float:
     return sum(hits) / len(hits) if hits else 0.0
 
 
-def _cases(folder: Path) -> Iterator[Path]:
-    found = sorted(folder.glob("*/case.json"))
-    if not found:
-        raise Unreadable(f"{folder}: holds no case (a folder with case.json and its outputs)")
-    yield from found
-
-
 def _case(path: Path) -> DoctorCase:
-    stated: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    said = diagnose([path.parent / name for name in stated.get("files", ())])
-    expected = canonical(stated.get("cause_class", ""))
-    healthy = bool(stated.get("healthy")) or expected.startswith(_QUIET)
-    found = tuple(_found(one) for one in said.findings)
-    ranked = tuple(dict.fromkeys(canonical(one) for one in said.causes))
+    known: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    result = diagnose([path.parent / name for name in known.get("files", ())])
+    expected = canonical(known.get("cause_class", ""))
+    healthy = bool(known.get("healthy")) or expected.startswith(_QUIET)
+    found = tuple(map(_found, result.findings))
+    ranked = tuple(dict.fromkeys(map(canonical, result.causes)))
+    alarms = (own.severity is Severity.ERROR and own.confidence_ratio >= NAMED_RATIO
+              for own in found)  # fmt: skip
+    lines = sum(file.lines for file in result.files)
+    matched = sum(file.matched for file in result.files)
     return DoctorCase(
-        id=stated.get("id", path.parent.name),
-        expected=expected,
-        healthy=healthy,
-        decided="ask for" not in stated.get("expect", "").lower(),
-        certainty=stated.get("certainty", ""),
-        ranked=ranked,
+        id=known.get("id", path.parent.name), expected=expected, healthy=healthy,
+        decided="ask for" not in known.get("expect", "").lower(),
+        certainty=known.get("certainty", ""), ranked=ranked,
         severity=found[0].severity if found else "",
         evidence=found[0].evidence if found else (),
-        found=found,
-        verdict=said.verdict,
-        read_ratio=_read_ratio(said),
-        first=bool(ranked) and ranked[0] == expected,
-        top3=expected in ranked[:_TOP],
-        false_alarm=healthy
-        and any(
-            one.severity is Severity.ERROR and one.probability_ratio >= NAMED_RATIO
-            for one in said.findings
-        ),
-    )
+        found=found, verdict=result.verdict,
+        read_ratio=min(1.0, matched / lines) if lines else 0.0,
+        first=ranked[:1] == (expected,), top3=expected in ranked[:_TOP],
+        false_alarm=healthy and any(alarms),
+    )  # fmt: skip
 
 
-def _read_ratio(said: Diagnosis) -> float:
-    lines = sum(one.lines for one in said.files)
-    return min(1.0, sum(one.matched for one in said.files) / lines) if lines else 0.0
-
-
-def _found(one: Finding) -> Found:
+def _found(finding: Finding) -> Found:
     return Found(
-        cause=canonical(one.cause),
-        severity=one.severity,
-        confidence_ratio=one.probability_ratio,
-        evidence=tuple(line.place for line in one.evidence),
-    )
+        cause=canonical(finding.cause), severity=finding.severity,
+        confidence_ratio=finding.probability_ratio,
+        evidence=tuple(line.place for line in finding.evidence),
+    )  # fmt: skip

@@ -12,7 +12,7 @@ fault costs just what the model says.
 import math
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -59,6 +59,8 @@ STATED: Final = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
 COUNTED: Final = "nics_lost"
 """The fault whose amount is a number that the judge tells."""
 _TOP: Final = 3
+Errors = Sequence[tuple[float, float]]
+"""Doublings of each size, and the logarithm of measured over expected there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,31 +176,27 @@ class JudgeScore:
 
 def score(folder: Path | None = None) -> JudgeScore:
     """Score the judge over a folder of published sweeps; without one over those shipped."""
-    where = folder or tables.SHIPPED
-    data = tables.read(where)
-    seen = _Seen()
+    data = tables.read(folder or tables.SHIPPED)
+    seen, curves = _Seen(), list[_Curve]()
     for run, setting, site in settings(data):
         if setting is None:
             seen.left_out += 1
             continue
-        sound = (run.get("health") or "") in rows.HEALTHY
+        is_healthy = (run.get("health") or "") in rows.HEALTHY
         with constants.using(constants.without(site)):
-            said = _judged(run, setting, site)
-            (seen.runs if sound else seen.broken).append(said)
-            if sound:
-                good = _with_good_run(setting, said.run)
-                seen.good.append(_outcome(good))
-                seen.trials += _laid_over(setting, said.run)
-                seen.good_trials += _laid_over(good, said.run)
+            judged = _judged(run, setting, site)
+            (seen.runs if is_healthy else seen.broken).append(judged)
+            if is_healthy:
+                good = _with_good_run(setting, judged.run)
+                seen.good.append(overall(judge_ranges(good.sweep.timings, expected(good)))[0])
+                seen.trials += _laid_over(setting, judged.run)
+                seen.good_trials += _laid_over(good, judged.run)
                 if _has_a_curve(setting):
-                    seen.curves.append((said.run, site, setting, _errors(setting)))
-    for place, (run_id, site, setting, _) in enumerate(seen.curves):
-        with constants.using(constants.without(site)):
-            others = [
-                seen.curves[(place + step) % len(seen.curves)][3]
-                for step in range(len(BESIDE) + 1)
-            ]
-            seen.three_trials += _laid_over(_with_beside(setting, others), run_id)
+                    curves.append(_Curve(judged.run, site, setting, _errors(setting)))
+    for place, curve in enumerate(curves):
+        lent = [curves[(place + step) % len(curves)].errors for step in range(len(BESIDE) + 1)]
+        with constants.using(constants.without(curve.site)):
+            seen.three_trials += _laid_over(_with_beside(curve.setting, lent), curve.run)
     return _score(seen)
 
 
@@ -208,7 +206,7 @@ def _has_a_curve(setting: Setting) -> bool:
     return across and len(own.timings) >= FEWEST_OF_A_CURVE
 
 
-def _errors(setting: Setting) -> list[tuple[float, float]]:
+def _errors(setting: Setting) -> Errors:
     """Return doublings of each size, and log(measured / expected) there."""
     return [
         (math.log2(t.size_bytes), math.log(t.time_s / p.time_s.value))
@@ -216,27 +214,35 @@ def _errors(setting: Setting) -> list[tuple[float, float]]:
     ]
 
 
-def _nearest(errors: Sequence[tuple[float, float]], size_bytes: float) -> float:
+def _nearest(errors: Errors, size_bytes: float) -> float:
     """Return the error at the size that is nearest."""
     place = math.log2(size_bytes)
-    return min(errors, key=lambda one: abs(one[0] - place))[1]
+    return min(errors, key=lambda error: abs(error[0] - place))[1]
 
 
-def _with_beside(setting: Setting, errors: Sequence[Sequence[tuple[float, float]]]) -> Setting:
+def _with_timings(setting: Setting, timings: Iterable[Timing]) -> Setting:
+    return replace(setting, sweep=replace(setting.sweep, timings=tuple(timings)))
+
+
+def _with_beside(setting: Setting, errors: Sequence[Errors]) -> Setting:
     """Return a run of several collectives: its own sweep, and others with others' errors."""
-    kinds = (setting.sweep.operation, *BESIDE)
-    timings = tuple(
-        replace(t, test=MessageTest(what="collective", operation=kind))
-        for kind in kinds
-        for t in setting.sweep.timings
+    own = setting.sweep.timings
+    tests = [MessageTest(what="collective", operation=kind)
+             for kind in (setting.sweep.operation, *BESIDE)]  # fmt: skip
+    several = _with_timings(setting, (replace(t, test=test) for test in tests for t in own))
+    off = [_nearest(lent, timing.size_bytes) for lent in errors for timing in own]
+    points = zip(several.sweep.timings, expected(several), off, strict=True)
+    return _with_timings(
+        several, (replace(t, time_s=p.time_s.value * math.exp(error)) for t, p, error in points)
     )
-    several = replace(setting, sweep=replace(setting.sweep, timings=timings))
-    off = [_nearest(own, t.size_bytes) for own in errors for t in setting.sweep.timings]
-    made = tuple(
-        replace(t, time_s=p.time_s.value * math.exp(error))
-        for t, p, error in zip(timings, expected(several), off, strict=True)
-    )
-    return replace(several, sweep=replace(several.sweep, timings=made))
+
+
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    run: str
+    site: str
+    setting: Setting
+    errors: Errors
 
 
 @dataclass(slots=True)
@@ -248,20 +254,17 @@ class _Seen:
     trials: "list[_Trial]" = field(default_factory=list)
     good: list[Outcome] = field(default_factory=list)
     good_trials: "list[_Trial]" = field(default_factory=list)
-    curves: list[tuple[str, str, Setting, list[tuple[float, float]]]] = field(
-        default_factory=list
-    )
     three_trials: "list[_Trial]" = field(default_factory=list)
     left_out: int = 0
 
 
 def _score(seen: _Seen) -> JudgeScore:
-    outcomes = Counter(one.outcome for one in seen.runs)
+    outcomes = Counter(run.outcome for run in seen.runs)
     return JudgeScore(
         healthy=len(seen.runs), false_fails=outcomes[Outcome.FAIL],
         false_fail_ratio=outcomes[Outcome.FAIL] / max(1, len(seen.runs)),
         stated_ratio=FALSE_FAIL_RATIO, healthy_inconclusive=outcomes[Outcome.INCONCLUSIVE],
-        false_suspects=sum(one.suspect for one in seen.runs),
+        false_suspects=sum(run.suspect for run in seen.runs),
         by_model=_rates(seen.trials), by_three_collectives=_rates(seen.three_trials),
         by_good_run=_rates(seen.good_trials),
         good_false_fails=seen.good.count(Outcome.FAIL),
@@ -274,31 +277,31 @@ def _score(seen: _Seen) -> JudgeScore:
     )  # fmt: skip
 
 
+def _mean(values: Iterable[float]) -> float:
+    """Return a mean; 0 of nothing."""
+    return fmean(held) if (held := list(values)) else 0.0
+
+
 def _rates(trials: "Sequence[_Trial]") -> Rates:
-    many = max(1, len(trials))
-    passed = [one for one in trials if one.outcome is Outcome.PASS]
-    harmful = [one for one in trials if one.harm_ratio > REAL_HARM]
-    alone = [one for one in trials if len(one.group) == 1]
-    counts = [one.counted for one in trials if one.counted]
-    several = max(1, len(counts))
+    passed = [trial for trial in trials if trial.outcome is Outcome.PASS]
+    harmful = [trial for trial in trials if trial.harm_ratio > REAL_HARM]
+    alone = [trial for trial in trials if len(trial.group) == 1]
+    counts = [trial.counted for trial in trials if trial.counted]
     return Rates(
-        trials=len(trials),
-        passed_ratio=len(passed) / many,
-        suspect_ratio=sum(one.suspect for one in passed) / max(1, len(passed)),
-        failed_ratio=sum(one.outcome is Outcome.FAIL for one in trials) / many,
+        trials=len(trials), passed_ratio=len(passed) / max(1, len(trials)),
+        suspect_ratio=_mean(trial.suspect for trial in passed),
+        failed_ratio=_mean(trial.outcome is Outcome.FAIL for trial in trials),
         harmful=len(harmful),
-        harmful_passed_ratio=sum(one.outcome is Outcome.PASS for one in harmful)
-        / max(1, len(harmful)),
-        first_ratio=sum(one.ranked[:1] == (one.fault,) for one in trials) / many,
-        top3_ratio=sum(one.fault in one.ranked[:_TOP] for one in trials) / many,
-        group_ratio=sum(one.fault in one.group for one in trials) / many,
-        group_size=sum(len(one.group) for one in trials) / many,
-        alone=len(alone),
-        alone_ratio=sum(one.fault in one.group for one in alone) / max(1, len(alone)),
+        harmful_passed_ratio=_mean(trial.outcome is Outcome.PASS for trial in harmful),
+        first_ratio=_mean(trial.ranked[:1] == (trial.fault,) for trial in trials),
+        top3_ratio=_mean(trial.fault in trial.ranked[:_TOP] for trial in trials),
+        group_ratio=_mean(trial.fault in trial.group for trial in trials),
+        group_size=_mean(len(trial.group) for trial in trials),
+        alone=len(alone), alone_ratio=_mean(trial.fault in trial.group for trial in alone),
         stated=tuple(_stated(trials)), counted=len(counts),
-        count_first_ratio=sum(said[0] == true for said, true in counts) / several,
-        count_told_ratio=sum(true in said for said, true in counts) / several,
-        counts_told=sum(len(said) for said, _ in counts) / several,
+        count_first_ratio=_mean(named[0] == true for named, true in counts),
+        count_told_ratio=_mean(true in named for named, true in counts),
+        counts_told=_mean(len(named) for named, _ in counts),
     )  # fmt: skip
 
 
@@ -309,19 +312,16 @@ def _with_good_run(setting: Setting, run: str) -> Setting:
     """
     draw = random.Random(f"{SEED} {run} day")  # noqa: S311 - a study
     day = draw.gauss(0, math.log1p(NARROWEST) / SIGMAS)
-    sweep = setting.sweep
-    timings = tuple(
-        replace(t, time_s=t.time_s * math.exp(day + draw.gauss(0, t.noise_ratio)))
-        for t in sweep.timings
+    moved = _with_timings(
+        setting,
+        (
+            replace(
+                timing, time_s=timing.time_s * math.exp(day + draw.gauss(0, timing.noise_ratio))
+            )
+            for timing in setting.sweep.timings
+        ),
     )
-    return replace(
-        setting, sweep=replace(sweep, timings=timings), baseline=baseline(sweep, [(run, sweep)])
-    )
-
-
-def _outcome(setting: Setting) -> Outcome:
-    points = expected(setting)
-    return overall(judge_ranges(setting.sweep.timings, points))[0]
+    return replace(moved, baseline=baseline(setting.sweep, [(run, setting.sweep)]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -339,24 +339,25 @@ class _Trial:
 
 def _stated(trials: Sequence[_Trial]) -> Iterator[Stated]:
     for low, high in pairwise(STATED):
-        own = [one for one in trials if low <= one.stated < high or high == one.stated == 1]
+        own = [trial for trial in trials
+               if low <= trial.stated < high or high == trial.stated == 1]  # fmt: skip
         if own:
             yield Stated(
                 from_ratio=low, to_ratio=high, trials=len(own),
-                stated_ratio=fmean(one.stated for one in own),
-                right_ratio=fmean(one.fault in one.group for one in own),
+                stated_ratio=fmean(trial.stated for trial in own),
+                right_ratio=fmean(trial.fault in trial.group for trial in own),
             )  # fmt: skip
 
 
 def _fault(name: str, trials: Sequence[_Trial]) -> JudgedFault:
-    own = [one for one in trials if one.fault == name]
-    outcomes = Counter(one.outcome for one in own)
-    taken = Counter(one.ranked[0] for one in own if one.ranked)
+    own = [trial for trial in trials if trial.fault == name]
+    outcomes = Counter(trial.outcome for trial in own)
+    taken = Counter(trial.ranked[0] for trial in own if trial.ranked)
     return JudgedFault(
         fault=name, trials=len(own), failed=outcomes[Outcome.FAIL],
         inconclusive=outcomes[Outcome.INCONCLUSIVE], passed=outcomes[Outcome.PASS],
-        first=taken[name], top3=sum(name in one.ranked[:_TOP] for one in own),
-        group=sum(name in one.group for one in own),
+        first=taken[name], top3=sum(name in trial.ranked[:_TOP] for trial in own),
+        group=sum(name in trial.group for trial in own),
         taken_for=tuple(taken.most_common()),
     )  # fmt: skip
 
@@ -372,7 +373,7 @@ def settings(
             continue
         sweep = Sweep(
             benchmark="nccl-tests", what="collective", operation=case.operation,
-            timings=tuple(_timing(one) for one in sorted(points, key=lambda p: p.size_bytes)),
+            timings=tuple(map(_timing, sorted(points, key=lambda point: point.size_bytes))),
             ranks=case.group.ranks, host_count=case.group.domains,
         )  # fmt: skip
         setting = Setting(cluster=case.cluster, sweep=sweep, group=case.group)
@@ -397,13 +398,13 @@ def _judged(run: Row, setting: Setting, site: str) -> JudgedRun:
     )  # fmt: skip
 
 
-def _laid_over(setting: Setting, run: str) -> Iterator["_Trial"]:
+def _laid_over(setting: Setting, run: str) -> Iterator[_Trial]:
     """Judge a sweep with every fault laid over it, in a form that is drawn."""
-    sound = times_s(setting, setting.cluster, {})
+    healthy = times_s(setting, setting.cluster, {})
     for name, fault in all_faults():
         draw = random.Random(f"{SEED} {run} {name}")  # noqa: S311 - a study
         form = _drawn(fault, setting, draw)
-        cost = _cost(setting, form, sound) if form else None
+        cost = _cost(setting, form, healthy) if form else None
         if form and cost and max(cost) >= LEAST_HARM:
             yield _trial(name, form, setting, _off(setting, cost, draw))
 
@@ -428,47 +429,50 @@ def _off(setting: Setting, cost: Sequence[float], draw: random.Random) -> list[f
     return found
 
 
-def _cost(setting: Setting, variant: Variant, sound: Sequence[float]) -> list[float] | None:
+def _cost(setting: Setting, variant: Variant, healthy: Sequence[float]) -> list[float] | None:
     try:
         curve = times_s(setting, variant.cluster, variant.factors)
     except WeftError:
         return None
-    found = [f / s for f, s in zip(curve, sound, strict=True)]
+    found = [f / h for f, h in zip(curve, healthy, strict=True)]
     return found if all(map(math.isfinite, found)) else None
 
 
-def _trial(name: str, form: Variant, setting: Setting, cost: Sequence[float]) -> "_Trial":
-    timings = tuple(
-        replace(one, time_s=one.time_s * factor)
-        for one, factor in zip(setting.sweep.timings, cost, strict=True)
+def _trial(name: str, form: Variant, setting: Setting, cost: Sequence[float]) -> _Trial:
+    pairs = zip(setting.sweep.timings, cost, strict=True)
+    faulty = _with_timings(
+        setting, (replace(timing, time_s=timing.time_s * factor) for timing, factor in pairs)
     )
-    faulty = replace(setting, sweep=replace(setting.sweep, timings=timings))
-    points = expected(faulty)
+    timings, points = faulty.sweep.timings, expected(faulty)
     outcome, _ = overall(judge_ranges(timings, points))
-    said = shape.explain(faulty, points)
-    found = _left(said)
+    explained = shape.explain(faulty, points)
+    found = _left(explained)
     group = shape.leading_group(found)
-    by_share = sorted((one for one in found if one.group), key=lambda one: -one.probability)
+    by_share = sorted(
+        (candidate for candidate in found if candidate.group),
+        key=lambda candidate: -candidate.probability,
+    )
     return _Trial(
-        fault=name, outcome=outcome, ranked=tuple(one.name for one in by_share), group=group,
-        stated=sum(one.probability for one in found if one.name in group),
-        suspect=outcome is Outcome.PASS and shape.is_suspect(said),
+        fault=name, outcome=outcome, group=group,
+        ranked=tuple(candidate.name for candidate in by_share),
+        stated=sum(candidate.probability for candidate in found if candidate.name in group),
+        suspect=outcome is Outcome.PASS and shape.is_suspect(explained),
         harm_ratio=_harm(timings, cost), counted=_counted(found, name, form),
     )  # fmt: skip
 
 
 def _left(candidates: Sequence[shape.Candidate]) -> list[shape.Candidate]:
     """Return what is left where it is known that a fault is there."""
-    left = [one for one in candidates if one.name != shape.HEALTHY]
-    whole = sum(one.probability for one in left)
-    return [replace(one, probability=one.probability / whole) for one in left]
+    left = [candidate for candidate in candidates if candidate.name != shape.HEALTHY]
+    whole = sum(candidate.probability for candidate in left)
+    return [replace(own, probability=own.probability / whole) for own in left]
 
 
 def _counted(
     found: Sequence[shape.Candidate], name: str, form: Variant
 ) -> tuple[tuple[str, ...], str] | None:
     """Return the counts that a fault was said to have, the first first, and the true one."""
-    said = next((one for one in found if one.name == name), None)
+    said = next((candidate for candidate in found if candidate.name == name), None)
     if name != COUNTED or said is None:
         return None
     return tuple(label for label, _ in said.forms), form.label

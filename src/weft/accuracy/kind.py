@@ -4,7 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final, Self
+
+from weft.errors import WeftError
+from weft.results import Estimate
 
 Row = Mapping[str, str]
 """One line of a CSV file, as text by column name; an empty cell is an unstated fact."""
@@ -28,6 +31,11 @@ class Score:
     low: float
     high: float
     healthy: bool = True
+
+    @classmethod
+    def of(cls, found: Estimate, **known: Any) -> Self:  # noqa: ANN401 - the other fields
+        """Put a measurement beside an estimate."""
+        return cls(predicted=found.value, low=found.low, high=found.high, **known)
 
     @property
     def error_ratio(self) -> float:
@@ -64,6 +72,17 @@ class Kind:
     """Labels that the scoreboard breaks this kind down by."""
     holds_out: bool = False
     """It predicts a row with constants fitted without its site, while ``is_holding_out()``."""
+
+
+def row_by_row(
+    kind: str, rows: Iterable[Row], score: Callable[[Row], Score]
+) -> Iterator[Score | LeftOut]:
+    """Score rows; one that lacks a fact, or that weft refuses, is left out with the reason."""
+    for row in rows:
+        try:
+            yield score(row)
+        except (WeftError, ValueError) as problem:
+            yield LeftOut(kind=kind, row=row.get("row_id") or "", reason=str(problem))
 
 
 ONE_HOST: Final = "one_host"

@@ -50,7 +50,7 @@ def scale(cases: Sequence[Stated]) -> Scale | None:
     findings = sum(map(len, cases))
     if findings < _FEWEST:
         return None
-    losses = [[_loss(case, one) for one in _SCALES] for case in cases]
+    losses = [[_loss(case, by) for by in _SCALES] for case in cases]
     total = [sum(of) for of in zip(*losses, strict=True)]
     left_out = 0.0
     for mine in losses:

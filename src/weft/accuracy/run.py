@@ -35,10 +35,10 @@ def score(data_folder: Path | None = None, kinds: Sequence[str] | None = None) -
     tables = files.read(data_folder or files.SHIPPED)
     names = list(kinds) if kinds is not None else plugins.names(folder_of_kinds)
     loaded = {name: plugins.load(folder_of_kinds, name, Kind) for name in names}
-    found = [one for name, kind in loaded.items() for one in run(name, kind, tables)]
+    found = [score for name, kind in loaded.items() for score in run(name, kind, tables)]
     with as_shipped():
         again = {name: kind for name, kind in loaded.items() if kind.holds_out}
-        shipped = [one for name, kind in again.items() for one in run(name, kind, tables)]
+        shipped = [score for name, kind in again.items() for score in run(name, kind, tables)]
     shown = str(data_folder) if data_folder else "shipped"
     return assemble(shown, loaded, tables, found, shipped)
 
@@ -57,7 +57,7 @@ def run(name: str, kind: Kind, tables: Tables) -> list[Found]:
     except Exception:  # noqa: BLE001 - a malformed row must not hide the others
         found = list(_one_by_one(name, kind, tables))
     rows = _rows_by_name(kind, tables)
-    return [_checked(one, rows) for one in found]
+    return [_checked(score, rows) for score in found]
 
 
 def _one_by_one(name: str, kind: Kind, tables: Tables) -> Iterator[Found]:
@@ -89,18 +89,22 @@ def row_name(score: Found) -> str:
     return score.row.partition("@")[0].partition(":")[0]
 
 
-def _checked(one: Found, rows: Mapping[str, Row]) -> Found:
+def _checked(score: Found, rows: Mapping[str, Row]) -> Found:
     """Leave out what cannot be compared, and what another row holds already."""
-    if isinstance(one, LeftOut):
-        return one
-    notes = (rows.get(row_name(one)) or {}).get("notes") or ""
+    if isinstance(score, LeftOut):
+        return score
+    notes = (rows.get(row_name(score)) or {}).get("notes") or ""
     if any(words in notes.lower() for words in TWICE):
-        return LeftOut(kind=one.kind, row=one.row, reason="counted once: another row has it")
-    if not (math.isfinite(one.measured) and one.measured > 0):
-        return LeftOut(kind=one.kind, row=one.row, reason="measured figure is not above zero")
-    if not (math.isfinite(one.predicted) and one.predicted >= 0):
-        return LeftOut(kind=one.kind, row=one.row, reason="no finite prediction")
-    return one
+        return LeftOut(
+            kind=score.kind, row=score.row, reason="counted once: another row has it"
+        )
+    if not (math.isfinite(score.measured) and score.measured > 0):
+        return LeftOut(
+            kind=score.kind, row=score.row, reason="measured figure is not above zero"
+        )
+    if not (math.isfinite(score.predicted) and score.predicted >= 0):
+        return LeftOut(kind=score.kind, row=score.row, reason="no finite prediction")
+    return score
 
 
 def assemble(
@@ -111,8 +115,8 @@ def assemble(
     shipped: Sequence[Found],
 ) -> Scoreboard:
     """Put scores and reasons together into a scoreboard."""
-    scores = [one for one in found if isinstance(one, Score)]
-    missing = [one for one in found if isinstance(one, LeftOut)]
+    scores = [score for score in found if isinstance(score, Score)]
+    missing = [score for score in found if isinstance(score, LeftOut)]
     names = list(dict.fromkeys((*board.ALWAYS, *loaded)))
     rows = {name: _rows_by_name(kind, tables) for name, kind in loaded.items()}
     systems = tuple(by_system(scores))
@@ -135,7 +139,7 @@ def assemble(
         ),
         site_errors=tuple(board.site_errors(s for s in scores if not is_apart(s))),
         left_out=tuple(board.reasons(missing)),
-        worst=tuple(board.worst(scores, lambda one: row(one).get("source") or "")),
+        worst=tuple(board.worst(scores, lambda score: row(score).get("source") or "")),
         trends=tuple(trends(scores, row)),
         scores=tuple(scores),
         by_system=systems,

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
+import numpy as np
+
 from weft.accuracy.aims import Outcome
 from weft.accuracy.by_system import BySystem
 from weft.accuracy.kind import ONE_HOST, LeftOut, Score, factor, is_apart
@@ -131,24 +133,11 @@ def group(
     return Group(
         kind=kind, labels=named, rows=len(scores), left_out=left_out, apart=apart,
         median_abs_error_ratio=median(sizes),
-        p90_abs_error_ratio=quantile(sizes, _NINTH_DECILE),
+        p90_abs_error_ratio=float(np.quantile(sizes, _NINTH_DECILE)),
         bias_ratio=median(errors), median_factor=median(map(factor, scores)),
         inside_band_ratio=sum(score.inside for score in scores) / len(scores),
         sites=len(by_site), median_abs_error_by_site_ratio=median(by_site),
     )  # fmt: skip
-
-
-def quantile(values: Iterable[float], share: float) -> float:
-    """Return a quantile, between two neighbours where it falls between them.
-
-    >>> quantile([4, 1, 3, 2, 5], 0.9)
-    4.6
-    """
-    ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    below = int(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
 def site_errors(scores: Iterable[Score]) -> list[SiteError]:
@@ -189,8 +178,8 @@ def _by(kind: str, scores: Sequence[Score], label: str) -> list[Group]:
 def reasons(left_out: Iterable[LeftOut]) -> list[Reason]:
     """Gather the rows left out by reason, the most frequent first."""
     rows: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for one in left_out:
-        rows[one.kind, one.reason].append(one.row)
+    for row in left_out:
+        rows[row.kind, row.reason].append(row.row)
     found = [
         Reason(kind=kind, reason=reason, rows=len(named), examples=tuple(named[:_EXAMPLES]))
         for (kind, reason), named in rows.items()
@@ -216,5 +205,5 @@ def whole(kind: str, scores: Sequence[Score], left_out: Iterable[LeftOut]) -> Gr
     """Return the group that stands for a kind."""
     own = [score for score in scores if score.kind == kind]
     headline = [score for score in own if not is_apart(score)]
-    missing = Counter(one.kind for one in left_out)[kind]
+    missing = Counter(row.kind for row in left_out)[kind]
     return group(kind, headline, left_out=missing, apart=len(own) - len(headline))

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, replace
 from difflib import get_close_matches
 from functools import cache
-from hashlib import sha256 as digest
 from pathlib import Path
 from typing import Any, Final, Literal, cast, get_args, overload
 
@@ -111,16 +110,6 @@ def find(kind: Folder, name: str) -> Device:
 def all_of(kind: Folder) -> dict[str, Device]:
     """Load every device of a kind."""
     return {name: find(kind, name) for name in names(kind)}
-
-
-@cache
-def sha256() -> str:
-    """Name this catalogue by the contents of all its files."""
-    total = digest()
-    for path in sorted(_ROOT.rglob("*.toml")):
-        total.update(path.relative_to(_ROOT).as_posix().encode())
-        total.update(path.read_bytes())
-    return total.hexdigest()
 
 
 def read_device(kind: Folder, name: str, text: str) -> Device:

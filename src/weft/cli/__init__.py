@@ -20,11 +20,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words in (["--version"], ["-V"]):
         # Nothing but this line is imported here: version checks run in every login shell.
-        from weft.cli.commands.version import version  # noqa: PLC0415 - see above
+        from weft.cli.commands.version import version
 
         sys.exit(version())
-    from weft.cli.app import run  # noqa: PLC0415 - typer is needed from here on only
-    from weft.cli.signals import leave_in_order  # noqa: PLC0415 - as above
+    from weft.cli.app import run
+    from weft.cli.signals import leave_in_order
 
     leave_in_order()
     gc.set_threshold(_BETWEEN_COLLECTIONS)

@@ -117,7 +117,7 @@ def _root() -> Any:  # noqa: ANN401 - a click group
 
         Exit codes: 0 ok, 1 internal error, 2 wrong input, 3 cannot read, 4 the verdict is a
         failure, 5 partial or inconclusive.
-        """  # noqa: D301 - click's mark for text that is not to be wrapped
+        """
 
     app.callback()(weft)
     return typer.main.get_command(app)

@@ -1,7 +1,6 @@
 """What the shell offers for a value: names of presets, models, keys, read without an engine."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -10,15 +9,15 @@ if TYPE_CHECKING:
 
 def complete_preset(incomplete: str) -> list[str]:
     """Return the presets that begin so."""
-    from weft.spec.load import presets  # noqa: PLC0415 - only a shell asks
+    from weft.spec.load import presets
 
     return _beginning(presets(), incomplete)
 
 
 def complete_model(incomplete: str) -> list[str]:
     """Return the models that begin so, with names of the Hugging Face Hub after a slash."""
-    from weft.spec.hub import names  # noqa: PLC0415 - as above
-    from weft.spec.load import models  # noqa: PLC0415 - as above
+    from weft.spec.hub import names
+    from weft.spec.load import models
 
     known = names() if "/" in incomplete else (*models(), *names())
     return _beginning(known, incomplete)
@@ -26,7 +25,7 @@ def complete_model(incomplete: str) -> list[str]:
 
 def complete_fabric(incomplete: str) -> list[str]:
     """Return the networks that begin so; several are parted by commas."""
-    from weft.api import fabrics  # noqa: PLC0415 - as above
+    from weft.api import fabrics
 
     before, comma, last = incomplete.rpartition(",")
     return [f"{before}{comma}{name}" for name in _beginning(fabrics(), last)]
@@ -42,9 +41,9 @@ def complete_set(incomplete: str) -> list[str]:
 
 def complete_operation(incomplete: str) -> list[str]:
     """Return the collectives that begin so."""
-    from weft.traffic.collective import Operation  # noqa: PLC0415 - as above
+    from weft.traffic.collective import Operation
 
-    return _beginning((one.value for one in Operation), incomplete)
+    return _beginning((operation.value for operation in Operation), incomplete)
 
 
 def keys() -> list[str]:
@@ -64,39 +63,43 @@ def values(key: str) -> list[str]:
     return ["true", "false"] if shape.get("type") == "boolean" else shape.get("enum", [])
 
 
-def _plugins(folder: str) -> list[str]:
-    from weft import plugins  # noqa: PLC0415 - as above
+def _devices(kind: "Folder") -> Callable[[], Iterable[str]]:
+    def named() -> Iterable[str]:
+        from weft.catalogue import names
 
-    return plugins.names(import_module(folder))
+        return names(kind)
+
+    return named
 
 
-def _devices(kind: "Folder") -> list[str]:
-    from weft.catalogue.load import names  # noqa: PLC0415 - as above
+def _topologies() -> Iterable[str]:
+    from weft import plugins
+    from weft.network import topologies
 
-    return names(kind)
+    return plugins.names(topologies)
 
 
 def _models() -> Iterable[str]:
-    from weft.spec.load import models  # noqa: PLC0415 - as above
+    from weft.spec.load import models
 
     return models()
 
 
 _NAMED: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
-    "fabric.kind": lambda: _devices("fabrics"),
-    "topology.kind": lambda: _plugins("weft.network.topologies"),
-    "topology.switch": lambda: _devices("switches"),
-    "host.gpu": lambda: _devices("gpus"),
-    "host.nic": lambda: _devices("nics"),
-    "host.server": lambda: _devices("servers"),
+    "fabric.kind": _devices("fabrics"),
+    "topology.kind": _topologies,
+    "topology.switch": _devices("switches"),
+    "host.gpu": _devices("gpus"),
+    "host.nic": _devices("nics"),
+    "host.server": _devices("servers"),
     "model": _models,
 }
 
 
 def _shapes() -> dict[str, dict[str, Any]]:
     """Return the JSON Schema of every key of a cluster and of a job, by its path."""
-    from weft.spec.cluster import Cluster  # noqa: PLC0415 - as above
-    from weft.spec.workload import Job  # noqa: PLC0415 - as above
+    from weft.spec.cluster import Cluster
+    from weft.spec.workload import Job
 
     found: dict[str, dict[str, Any]] = {}
     for part in (Cluster, Job):
@@ -118,8 +121,8 @@ def _followed(shape: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, A
     """Follow a reference, and of several shapes take the one that holds keys or names."""
     if "$ref" in shape:
         return _followed(parts[shape["$ref"].rpartition("/")[2]], parts)
-    arms = [_followed(one, parts) for key in ("anyOf", "oneOf") for one in shape.get(key, ())]
-    telling = (one for one in arms if "properties" in one or "enum" in one)
+    arms = [_followed(arm, parts) for key in ("anyOf", "oneOf") for arm in shape.get(key, ())]
+    telling = (arm for arm in arms if "properties" in arm or "enum" in arm)
     return dict(next(telling, arms[0] if arms else shape))
 
 

@@ -115,7 +115,7 @@ def report_failure(failure: BaseException, words: Sequence[str]) -> int:
     told = describe(failure)
     if told.exit_status == INTERNAL and os.environ.get("WEFT_DEBUG"):
         traceback.print_exception(failure)
-    from weft.report import escape  # noqa: PLC0415 - only where something failed
+    from weft.report import escape
 
     print(escape.lines(_text(told)), file=sys.stderr)
     if wants_json(words):

@@ -36,17 +36,17 @@ def spread(command: Callable[..., Any]) -> Callable[..., Any]:
     del called.__wrapped__  # its signature is another
     own = [
         parameter
-        for one in inspect.signature(command).parameters.values()
+        for given in inspect.signature(command).parameters.values()
         for parameter in (
-            map(_parameter, fields(groups[one.name]), _hints_of(groups[one.name]))
-            if one.name in groups
-            else [one.replace(kind=_KEYWORD, annotation=hints[one.name])]
+            map(_parameter, fields(groups[given.name]), _hints_of(groups[given.name]))
+            if given.name in groups
+            else [given.replace(kind=_KEYWORD, annotation=hints[given.name])]
         )
     ]
     called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         own, return_annotation=hints.get("return", inspect.Signature.empty)
     )
-    called.__annotations__ = {one.name: one.annotation for one in own}
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in own}
     return called
 
 

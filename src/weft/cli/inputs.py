@@ -92,22 +92,18 @@ def case_of(
         )
     else:
         found.append(_usual_job(given.model, _the_cluster(found, sets)))
-    clusters, jobs = load_cases(found, sets) if several else _one_each(found, sets)
-    cluster, job = clusters[0], jobs[0]
+    if several:
+        clusters, jobs = load_cases(found, sets)
+    else:
+        cluster, job = load_case(found, sets)
+        clusters, jobs = (cluster,), (job,)
     if "Job" not in kinds:
-        defaults = (*defaults, *_job_defaults(job, sets))
+        defaults = (*defaults, *_job_defaults(jobs[0], sets))
+    clusters = tuple(_overlaid(cluster, given.overlay) for cluster in clusters)
     return Case(
-        cluster=_overlaid(cluster, given.overlay), job=job, defaults=defaults,
+        cluster=clusters[0], job=jobs[0], clusters=clusters, jobs=jobs, defaults=defaults,
         pins=keys_written(files, [*given.sets, *more]),
-        clusters=tuple(_overlaid(one, given.overlay) for one in clusters), jobs=jobs,
     )  # fmt: skip
-
-
-def _one_each(
-    documents: Sequence[Path | Tree], sets: Sequence[str]
-) -> tuple[tuple[Cluster], tuple[Job]]:
-    cluster, job = load_case(documents, sets)
-    return (cluster,), (job,)
 
 
 def is_service(given: "CaseGiven", documents: Sequence[Path] = ()) -> bool:
@@ -209,11 +205,11 @@ def _sized(given: "ClusterGiven", documents: Sequence[Path | Tree]) -> list[str]
 
 def _the_cluster(documents: Sequence[Path | Tree], sets: Sequence[str]) -> Cluster:
     holding = [
-        one for one in documents if isinstance(one, Tree) or len(documents) == 1
-        or "Cluster" in kinds_in(one)
+        document for document in documents
+        if isinstance(document, Tree) or len(documents) == 1 or "Cluster" in kinds_in(document)
     ]  # fmt: skip
     if len(holding) != 1:
-        names = ", ".join(str(one) for one in documents if not isinstance(one, Tree))
+        names = ", ".join(str(file) for file in documents if not isinstance(file, Tree))
         raise SpecError(f"{len(holding)} of the files {names} hold a cluster; give one")
     return load_cluster(holding[0], split_sets(sets)[0])
 
@@ -250,8 +246,8 @@ def scenarios_or_cluster(
     files: Sequence[Path], sets: Sequence[str]
 ) -> tuple[tuple[Scenario, ...], tuple[str, ...]]:
     """Load scenarios, or make up usual ones for a cluster and say what they leave out."""
-    from weft.predict.part import model_of  # noqa: PLC0415 - one command needs it
-    from weft.tune.usual import MOST_NICS, scenarios_for  # noqa: PLC0415 - as above
+    from weft.predict.part import model_of
+    from weft.tune.usual import MOST_NICS, scenarios_for
 
     kinds = [kind_of(file) for file in files]
     if kinds == ["Cluster"]:
@@ -275,13 +271,13 @@ class Run:
 
 def measured_run(file: Path, operation: str) -> Run:
     """Read a run of one operation; its ranks are those of the file."""
-    from weft.calibrate.calibration import read_file  # noqa: PLC0415 - few commands need it
-    from weft.calibrate.reader import CollectiveReading  # noqa: PLC0415 - as above
+    from weft.calibrate.calibration import read_file
+    from weft.calibrate.reader import CollectiveReading
 
-    readings = [one for one in read_file(file)[1] if isinstance(one, CollectiveReading)]
-    fitting = [one for one in readings if one.operation.value == operation]
+    readings = [run for run in read_file(file)[1] if isinstance(run, CollectiveReading)]
+    fitting = [run for run in readings if run.operation.value == operation]
     if not fitting:
-        found = sorted({one.operation.value for one in readings}) or ["no collective"]
+        found = sorted({run.operation.value for run in readings}) or ["no collective"]
         raise SpecError(
             f"{file}: holds {', '.join(found)}, not {operation}; name what it holds"
         )
@@ -289,7 +285,7 @@ def measured_run(file: Path, operation: str) -> Run:
     return Run(
         ranks=first.ranks,
         ranks_per_host=-(-first.ranks // first.hosts),
-        times_s={one.size_bytes: one.time_s for one in fitting},
+        times_s={run.size_bytes: run.time_s for run in fitting},
     )
 
 

@@ -1,18 +1,15 @@
-"""Where results go: standard output or a file written in one piece; charts; progress."""
+"""Where results go: standard output or a file written in one piece; charts."""
 
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from weft import report
 from weft.errors import UnknownName, Unreadable
 from weft.report.chart import FORMS
-
-MACHINE_FORMATS = ("json", "yaml")
 
 
 def emit(
@@ -41,11 +38,9 @@ def emit(
 
 def check_format(output: str, kind: str = "") -> None:
     """Refuse an unknown format before any work is done; a kind of result may have its own."""
-    known = report.formats(kind)
-    if output not in known:
-        raise UnknownName(
-            f"no output format is called {output!r}; there are: {', '.join(known)}"
-        )
+    if not report.has_format(output, kind):
+        known = ", ".join(report.formats(kind))
+        raise UnknownName(f"no output format is called {output!r}; there are: {known}")
 
 
 def check_places(
@@ -116,30 +111,6 @@ def _replace(path: Path, lines: Iterable[bytes]) -> None:
 
 def command_line(words: Sequence[str] | None = None) -> str:
     """Return the command as it could be typed again."""
-    import shlex  # noqa: PLC0415 - only reports need it
+    import shlex
 
     return shlex.join(["weft", *(sys.argv[1:] if words is None else words)])
-
-
-@contextmanager
-def progress(doing: str, *, quiet: bool = False) -> Iterator[None]:
-    """Show on standard error what is being done, when a person is watching it."""
-    if quiet or not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console  # noqa: PLC0415 - a person can wait for it, a pipe not
-
-    with Console(stderr=True).status(doing):
-        yield
-
-
-@contextmanager
-def watched(doing: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
-    """As progress, for work that says itself what it is doing now."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console  # noqa: PLC0415 - a person can wait for it, a pipe not
-
-    with Console(stderr=True).status(doing) as status:
-        yield lambda text: status.update(f"{doing}: {text}")

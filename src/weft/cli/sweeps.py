@@ -33,8 +33,8 @@ def swept_case(
     measures: "Callable[[Result], Measures]",
 ) -> "Grid":
     """Run a verb on a cluster and a job at every point of a sweep."""
-    from weft.cli.inputs import case_of  # noqa: PLC0415 - after the words are understood
-    from weft.predict.grid import axis, grid  # noqa: PLC0415 - as above
+    from weft.cli.inputs import case_of
+    from weft.predict.grid import axis, grid
 
     stated: list[tuple[str, ...]] = []
 
@@ -61,9 +61,9 @@ def swept_cluster(
     run: "Callable[[Cluster], Expectation]",
 ) -> "Grid":
     """Expect a collective at every point of a sweep."""
-    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - after the words are understood
-    from weft.predict.grid import axis, grid  # noqa: PLC0415 - as above
-    from weft.study.measures import expected  # noqa: PLC0415 - as above
+    from weft.cli.inputs import cluster_of
+    from weft.predict.grid import axis, grid
+    from weft.study.measures import expected
 
     def at(point: Mapping[str, str]) -> "tuple[str, Measures, Provenance]":
         own, sets = _at(given, point)
@@ -89,10 +89,7 @@ def _at(given: Given, point: Mapping[str, str]) -> tuple[Given, list[str]]:
 
 def _shared(stated: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """Return the defaults that all points share; those that differ by their key alone."""
-    every = dict.fromkeys(one for defaults in stated for one in defaults)
-    shared = {one for one in every if all(one in defaults for defaults in stated)}
-    return tuple(
-        dict.fromkeys(
-            one if one in shared else f"{one.partition('=')[0]} by point" for one in every
-        )
-    )
+    every = dict.fromkeys(text for defaults in stated for text in defaults)
+    shared = {text for text in every if all(text in defaults for defaults in stated)}
+    named = (text if text in shared else f"{text.partition('=')[0]} by point" for text in every)
+    return tuple(dict.fromkeys(named))

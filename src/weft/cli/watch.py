@@ -1,9 +1,11 @@
-"""Progress of a simulation, on one line of standard error, where a person is watching."""
+"""Progress on one line of standard error, where a person is watching."""
 
 import sys
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
+
+from weft.units import show_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,13 +57,11 @@ STARTING = "starting (the first run after an update compiles the simulator) ..."
 
 def line(progress: "Progress") -> str:
     """Say how far a simulation is and how long it will take."""
-    from weft.units import show_time  # noqa: PLC0415 - after the words are understood
-
     if progress.seeds_begun == 0:
         return f"laying out the traffic as flows, {show_time(progress.elapsed_s)} ..."
     if progress.done_ratio == 0 and progress.elapsed_s > STARTING_S:
         return STARTING
-    left = "" if progress.left_s is None else f", {show_time(progress.left_s)} left"
+    left = _left(progress.left_s)
     return (
         f"{progress.done_ratio:.0%} of the packets, "
         f"{show_time(progress.simulated_s)} simulated, "
@@ -70,13 +70,23 @@ def line(progress: "Progress") -> str:
 
 
 @contextmanager
+def progress(doing: str, *, quiet: bool = False) -> "Iterator[Callable[[str], None]]":
+    """Show what is being done, and what the work says of itself, where a person is watching."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console  # a person can wait for it, a pipe not
+
+    with Console(stderr=True).status(doing) as status:
+        yield lambda text: status.update(f"{doing}: {text}")
+
+
+@contextmanager
 def watched(
     doing: str, fidelity: str, *, quiet: bool = False
 ) -> "Iterator[Callable[[Probing], None]]":
     """Show what is being done; with packets how far they are. Gives what is to be told."""
     if fidelity == "analytic":
-        from weft.cli.output import progress  # noqa: PLC0415 - as above
-
         with progress(doing, quiet=quiet):
             yield lambda _: None
         return
@@ -86,22 +96,22 @@ def watched(
 
 def search_line(progress: "SearchProgress") -> str:
     """Say how far a search is, what it found so far and how long it will take."""
-    from weft.units import show_time  # noqa: PLC0415 - as above
-
     if progress.done == 0 and progress.elapsed_s > STARTING_S:
         return STARTING
-    left = "" if progress.left_s is None else f", {show_time(progress.left_s)} left"
+    left = _left(progress.left_s)
     best = f", {progress.best}" if progress.best else ""
     return f"{progress.doing}: {progress.done} of {progress.runs} runs{best}{left}"
 
 
 def probe_line(probing: "Probing") -> str:
     """Say which pattern is simulated, how many there are and how long they will take."""
-    from weft.units import show_time  # noqa: PLC0415 - as above
-
-    left = "" if probing.left_s is None else f", {show_time(probing.left_s)} left"
+    left = _left(probing.left_s)
     planned = max(probing.planned, probing.done, 1)
     if not probing.doing:
         left = left if planned > probing.done else ""
         return f"{probing.done} of {planned} patterns simulated{left}"
     return f"simulating pattern {probing.done + 1} of {planned}: {probing.doing}{left}"
+
+
+def _left(time_s: float | None) -> str:
+    return "" if time_s is None else f", {show_time(time_s)} left"

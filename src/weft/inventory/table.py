@@ -11,10 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 Row = Mapping[str, Any]
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @cache
@@ -42,7 +39,10 @@ def _kept(text: str, name: str) -> Any:  # noqa: ANN401 - whatever a table holds
     if kept is not None:
         with suppress(OSError, ValueError):
             return json.loads(kept.read_bytes())
-    parsed = yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader, in C where there is one
+    import yaml  # noqa: PLC0415 - 10 ms that are spent once, where nothing is kept yet
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    parsed = yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader, in C where there is one
     if kept is not None:
         with suppress(OSError, TypeError):
             _write(kept, json.dumps(parsed).encode())

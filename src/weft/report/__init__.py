@@ -14,7 +14,7 @@ from weft.report.page import SCREEN_LINES, View
 from weft.report.plain import kind_of
 from weft.report.renderer import Renderer, Rendering
 
-__all__ = ["chart_names", "charts_of", "formats", "picture", "show", "view_of"]
+__all__ = ["chart_names", "charts_of", "formats", "has_format", "picture", "show", "view_of"]
 
 SCREEN_WIDTH: Final = 80
 """Columns of the first screen where nobody says how wide the reader is."""
@@ -27,6 +27,14 @@ def formats(kind: str = "") -> list[str]:
     names = plugins.names(renderers)
     kinds = {name: plugins.load(renderers, name, Renderer).kinds for name in names}
     return [name for name in names if not kinds[name] or kind in kinds[name]]
+
+
+def has_format(output: str, kind: str = "") -> bool:
+    """Tell whether a format shows a kind of result; no other format is imported."""
+    if output not in plugins.names(renderers):
+        return False
+    kinds = plugins.load(renderers, output, Renderer).kinds
+    return not kinds or kind in kinds
 
 
 def view_of(cls: type) -> View:
@@ -52,7 +60,7 @@ def show(
     """
     renderer = plugins.load(renderers, output, Renderer)
     kind = kind_of(type(result))
-    if renderer.kinds and kind not in renderer.kinds:
+    if not has_format(output, kind):
         raise UnknownName(
             f"{output} cannot show a {kind}; there are: {', '.join(formats(kind))}"
         )

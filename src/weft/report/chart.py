@@ -23,6 +23,8 @@ BLUE, ORANGE, GREEN, RED = "#0072b2", "#e69f00", "#009e73", "#d55e00"
 SKY, PURPLE, YELLOW, SLATE = "#56b4e9", "#cc79a7", "#f0e442", "#4b5563"
 PALE = "#c2dcec"
 """Blue at a fifth of its strength: bands."""
+PALETTE: Final = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, SLATE, YELLOW, MUTED)
+"""Colours of groups, in turn."""
 FONT: Final = "DejaVu Sans, Helvetica, Arial, sans-serif"
 
 WIDTH, ROW_HEIGHT, HEIGHT = 640, 34, 320

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from html import escape
 from typing import Any, Final, TypeVar
-from xml.sax.saxutils import quoteattr
 
 T = TypeVar("T")
 _BREAKS: Final = dict.fromkeys(map(ord, "\t\n\r\v\f\x85\u2028\u2029"), " ")
@@ -66,9 +65,9 @@ def page(shown: T) -> T:
     if isinstance(shown, tuple):
         return tuple(map(page, shown))  # type: ignore[return-value]
     if is_dataclass(shown) and not isinstance(shown, type):
-        held = {one.name: getattr(shown, one.name) for one in fields(shown)}
-        texts = {name: page(one) for name, one in held.items() if isinstance(one, str | tuple)}
-        changed = {name: one for name, one in texts.items() if one != held[name]}
+        held = {field.name: getattr(shown, field.name) for field in fields(shown)}
+        texts = {key: page(part) for key, part in held.items() if isinstance(part, str | tuple)}
+        changed = {key: part for key, part in texts.items() if part != held[key]}
         return replace(shown, **changed) if changed else shown
     return shown
 
@@ -79,7 +78,7 @@ def markdown(text: str) -> str:
     >>> markdown("<b> [x](javascript:y)")
     '&lt;b&gt; [x\\](javascript:y)'
     """
-    escaped = "".join(_MARKDOWN.get(one, one) for one in visible(text))
+    escaped = "".join(_MARKDOWN.get(char, char) for char in visible(text))
     return _LINK.sub(r"\]", escaped)
 
 
@@ -95,6 +94,8 @@ def xml(text: str) -> str:
 
 def xml_attribute(text: str) -> str:
     """Return an attribute of XML with its quotes."""
+    from xml.sax.saxutils import quoteattr  # noqa: PLC0415 - it imports ssl, and XML is rare
+
     return quoteattr(visible(text))
 
 

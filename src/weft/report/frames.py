@@ -1,10 +1,10 @@
 """Results as data frames and in notebooks; pandas is used where it is installed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from weft.errors import WeftError
-from weft.report.plain import plain
+from weft.report.plain import flat, plain
 
 LIST_FIELDS = ("points", "lines", "groups", "curve", "traffic")
 """Fields that hold the rows of a result, where it has any; the first of them is its table."""
@@ -29,7 +29,12 @@ def to_frame(result: Any) -> Any:  # noqa: ANN401 - any result; a pandas.DataFra
         raise NoPandas(
             "pandas is not installed; install it with `pip install weft[frames]`"
         ) from error
-    return pandas.DataFrame([dict(_flat(row)) for row in rows(result)])
+    return pandas.DataFrame([_columns(row) for row in rows(result)])
+
+
+def _columns(row: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in row.items() if name not in LEFT_OUT}
+    return {name: value for name, value in flat(kept) if not isinstance(value, list)}
 
 
 def rows(result: Any) -> list[Mapping[str, Any]]:  # noqa: ANN401 - any result
@@ -39,16 +44,6 @@ def rows(result: Any) -> list[Mapping[str, Any]]:  # noqa: ANN401 - any result
         if isinstance(body.get(name), list):
             return [row if isinstance(row, Mapping) else {name: row} for row in body[name]]
     return [body]
-
-
-def _flat(row: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in row.items():
-        if key in LEFT_OUT:
-            continue
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{before}{key}.")
-        elif not isinstance(value, list):
-            yield f"{before}{key}", value
 
 
 def repr_html(result: Any) -> str:  # noqa: ANN401 - any result

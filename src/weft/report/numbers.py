@@ -1,5 +1,6 @@
 """The only rounding there is: three significant figures, a band, the unit of the field."""
 
+from enum import Enum
 from math import isfinite
 from typing import Final
 
@@ -7,11 +8,15 @@ from weft.results import Estimate
 from weft.units import SECONDS, show_rate, show_size, show_time
 
 __all__ = [
-    "band", "by_unit", "collective_rate", "count", "figures", "money", "percent", "seconds",
-    "show_rate", "show_size", "show_time", "signed_percent", "tokens_per_s", "unit_of",
+    "amount", "band", "binary_size", "by_unit", "collective_rate", "count", "figures", "money",
+    "noise", "percent", "seconds", "show_rate", "show_size", "show_time", "shown",
+    "signed_percent", "size_unit", "tokens_per_s", "unit_of",
 ]  # fmt: skip
 
 _STEPS: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_SIZES: Final = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+_BINARY_SIZES: Final = (("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10))
+_EXACT_BELOW_BYTES: Final = 10_000
 _MONEY_STEPS: Final = ((1e9, "B"), (1e6, "M"), (1e3, "k"))
 
 
@@ -74,6 +79,15 @@ def signed_percent(ratio: float) -> str:
     return f"{'+' if ratio > 0 else ''}{figures(ratio * 100)} %"
 
 
+def noise(ratio: float) -> str:
+    """Show how far repeated measurements lie apart.
+
+    >>> noise(0.0123)
+    '±1.2 %'
+    """
+    return f"±{ratio * 100:.1f} %"
+
+
 def seconds(time: Estimate | float) -> str:
     """Show a duration in the unit that suits it.
 
@@ -103,6 +117,35 @@ def count(value: Estimate | float, unit: str = "") -> str:
         return band(value, f"{prefix} {unit}".strip(), scale)
     scale, prefix = _scaled(value, _STEPS)
     return f"{figures(value / scale)}{prefix} {unit}".rstrip()
+
+
+def amount(size_bytes: float) -> str:
+    """Show an amount of buffer in powers of ten, as switches count it.
+
+    >>> amount(1_234_567), amount(0)
+    ('1.23 MB', '0 B')
+    """
+    if size_bytes < _EXACT_BELOW_BYTES:
+        return f"{size_bytes:.0f} B"
+    unit, scale = size_unit(size_bytes)
+    return f"{figures(size_bytes / scale)} {unit}"
+
+
+def size_unit(size_bytes: float) -> tuple[str, float]:
+    """Return the power of ten that suits an amount, and its scale."""
+    return next((step for step in _SIZES if size_bytes >= step[1]), ("B", 1.0))
+
+
+def binary_size(size_bytes: float) -> str:
+    """Show a size of memory or of a message in powers of two, rounded.
+
+    >>> binary_size(3_000_000), binary_size(12)
+    ('2.86 MiB', '12 B')
+    """
+    for unit, scale in _BINARY_SIZES:
+        if size_bytes >= scale:
+            return f"{figures(size_bytes / scale)} {unit}"
+    return f"{size_bytes:.0f} B"
 
 
 def tokens_per_s(rate: Estimate | float) -> str:
@@ -138,16 +181,43 @@ def unit_of(name: str) -> tuple[str, float]:
     return next(((unit, scale) for end, unit, scale in units if name.endswith(end)), ("", 1.0))
 
 
-def by_unit(name: str, value: float) -> str:
-    """Show a number by the end of its field's name.
+def by_unit(name: str, value: Estimate | float) -> str:
+    """Show a number by the end of its field's name; dollars by its beginning too.
 
     >>> by_unit("busbw_bytes_per_s", 380e9), by_unit("time_s", 1.5e-05), by_unit("switches", 12)
     ('380 GB/s', '15.0 us', '12.0')
     """
+    if name.startswith("usd_") or name.endswith("usd"):
+        return money(value)
     if name.endswith("_s") and not name.endswith("_per_s"):
         return seconds(value)
     unit, scale = unit_of(name)
+    if isinstance(value, Estimate):
+        return band(value, unit.removeprefix("/s"), scale)
     return f"{figures(value / scale)} {unit}".rstrip()
+
+
+def shown(name: str, value: object) -> str:  # noqa: PLR0911 - one return a kind of value
+    """Show any value by its type and by the unit that its name ends with.
+
+    >>> shown("step_s", 2.0), shown("mfu_ratio", 0.4), shown("size_bytes", 1 << 20)
+    ('2.00 s', '40.0 %', '1 MiB')
+    >>> shown("hosts", ("a", "b")), shown("kept", True), shown("fabric", None)
+    ('a, b', 'yes', '-')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, tuple):
+        return ", ".join(shown(name, part) for part in value)
+    if name.endswith("_bytes") and isinstance(value, int | float):
+        return show_size(value)
+    if isinstance(value, Estimate | float):
+        return by_unit(name, value)
+    return str(value)
 
 
 def collective_rate(rate_bytes_per_s: Estimate | float) -> str:

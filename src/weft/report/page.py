@@ -1,8 +1,12 @@
 """What a report is made of, before it is text, Markdown or HTML."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
+from operator import attrgetter
 from typing import Any, Final
+
+from weft.report import numbers
 
 SCREEN_LINES: Final = 24
 """Lines of a terminal as it opens."""
@@ -28,7 +32,7 @@ class Table:
             return cells[:place] + cells[place + 1 :]
 
         def moved(places: tuple[int, ...]) -> tuple[int, ...]:
-            return tuple(one - (one > place) for one in places if one != place)
+            return tuple(other - (other > place) for other in places if other != place)
 
         rows = tuple(map(kept, self.rows))
         left, least = moved(self.left), moved(self.least)
@@ -127,6 +131,67 @@ class View:
     """Names of all charts that its page may have; none: they follow from the result."""
 
 
-def rows_of(*rows: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Freeze the rows of a table."""
-    return tuple(tuple(row) for row in rows)
+Cell = str | Callable[[Any], str]
+"""An attribute (``step_s``, ``group.ranks``), which is shown by its type and by the unit in its
+name, or a function."""
+Columns = Mapping[str, Cell]
+"""What is beside each heading of a table."""
+
+
+def table(
+    items: Iterable[Any],
+    columns: Columns,
+    *,
+    title: str = "",
+    left: tuple[int, ...] | None = None,
+    notes: tuple[str, ...] = (),
+    least: tuple[int, ...] = (),
+) -> Table:
+    """Return a table with a row for each item; beside each heading is what its cells show.
+
+    Without ``left``, the first column and those of attributes that are words align left.
+
+    >>> from weft.results import Estimate
+    >>> table([Estimate(2.0, 1.5, 3.0)], {"from": "low", "all": str}).rows[0][0]
+    '1.50'
+    """
+    held = list(items)
+    rows = tuple(tuple(_cell(item, cell) for cell in columns.values()) for item in held)
+    if left is None:
+        words = (_is_of_words(held, cell) for cell in columns.values())
+        left = tuple(place for place, is_left in enumerate(words) if is_left or not place)
+    return Table(
+        title=title, columns=tuple(columns), rows=rows, left=left, notes=notes, least=least
+    )
+
+
+def _cell(item: object, cell: Cell) -> str:
+    if not isinstance(cell, str):
+        return cell(item)
+    name = cell.removesuffix(".value").rpartition(".")[2]
+    return numbers.shown(name, attrgetter(cell)(item))
+
+
+def _is_of_words(items: Sequence[object], cell: Cell) -> bool:
+    if not isinstance(cell, str):
+        return False
+    return any(isinstance(attrgetter(cell)(item), str | Enum | tuple) for item in items)
+
+
+def listed(names: Sequence[str], most: int, *, between: str = ", ") -> str:
+    """Join the first names and count the others.
+
+    >>> listed(["a", "b", "c"], 2), listed(["a"], 2)
+    ('a, b and 1 more', 'a')
+    """
+    shown = between.join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def many(count: int, what: str) -> str:
+    """Count things.
+
+    >>> many(1, "file"), many(2, "file")
+    ('1 file', '2 files')
+    """
+    return f"{count} {what}{'' if count == 1 else 's'}"

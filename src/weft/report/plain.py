@@ -5,7 +5,7 @@ rounded. A property of a result is written beside its fields. Specs are written 
 """
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -60,6 +60,23 @@ def plain(value: Any) -> Any:  # noqa: ANN401, PLR0911 - one return a kind of va
     if isinstance(value, Collection):
         return [plain(item) for item in value]
     return str(value)
+
+
+def flat(
+    value: Mapping[str, Any],
+    is_whole: Callable[[object], bool] = lambda _: False,
+    before: str = "",
+) -> Iterator[tuple[str, Any]]:
+    """Yield nested values with the path of their keys, parted by dots.
+
+    >>> dict(flat({"time_s": {"value": 1.0}, "hosts": 2}))
+    {'time_s.value': 1.0, 'hosts': 2}
+    """
+    for key, item in value.items():
+        if isinstance(item, Mapping) and not is_whole(item):
+            yield from flat(item, is_whole, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", item
 
 
 def _class_of(value: object) -> Any:  # noqa: ANN401 - mypy does not take a class for a key

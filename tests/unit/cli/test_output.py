@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.cli import output
+from weft.cli import output, watch
 from weft.errors import UnknownName, Unreadable
 
 
@@ -40,7 +40,7 @@ def test_the_command_can_be_typed_again():
 
 
 def test_there_is_no_progress_where_nobody_watches(capsys):
-    with output.progress("working"):
+    with watch.progress("working"):
         pass
     assert capsys.readouterr() == ("", "")
 

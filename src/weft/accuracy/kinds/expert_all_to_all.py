@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from weft.accuracy.kind import IN_THE_FIT, Kind, LeftOut, Row, Score
+from weft.accuracy.kind import IN_THE_FIT, Kind, LeftOut, Row, Score, row_by_row
 from weft.accuracy.rows.experts import Exchange, exchange_of
 from weft.engines.analytic.collective import collective_time
 from weft.engines.analytic.point_to_point import Link, direct_exchange
@@ -12,15 +12,11 @@ _NAME = "expert_all_to_all"
 
 
 def _score(tables: Mapping[str, list[Row]]) -> Iterator[Score | LeftOut]:
-    for row in tables.get("ep_alltoall", []):
-        try:
-            exchange = exchange_of(row)
-            yield _scored(row, exchange)
-        except Exception as problem:  # noqa: BLE001 - whatever is missing is the reason
-            yield LeftOut(kind=_NAME, row=row.get("row_id") or "", reason=str(problem))
+    return row_by_row(_NAME, tables.get("ep_alltoall", []), _scored)
 
 
-def _scored(row: Row, exchange: Exchange) -> Score:
+def _scored(row: Row) -> Score:
+    exchange = exchange_of(row)
     case, size_bytes = exchange.case, exchange.size_bytes
     time_s = _time_s(exchange)
     found, measured, quantity = time_s, exchange.time_s, "time_s"
@@ -34,10 +30,9 @@ def _scored(row: Row, exchange: Exchange) -> Score:
         **case.labels, "library": row.get("library") or "", "phase": row.get("phase") or "",
         "kernel": kernel, "health": IN_THE_FIT if own else "reference",
     }  # fmt: skip
-    return Score(
-        kind=_NAME, row=row.get("row_id") or "", site=case.site, labels=labels,
-        quantity=quantity, measured=measured, predicted=found.value, low=found.low,
-        high=found.high, healthy=not own,
+    return Score.of(
+        found, kind=_NAME, row=row.get("row_id") or "", site=case.site, labels=labels,
+        quantity=quantity, measured=measured, healthy=not own,
     )  # fmt: skip
 
 

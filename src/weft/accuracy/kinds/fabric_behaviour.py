@@ -8,25 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from weft.accuracy.kind import IN_THE_FIT, Kind, LeftOut, Row, Score
+from weft.accuracy.rows.words import meant
 from weft.errors import SpecError
 from weft.network import fabric
 from weft.results import Estimate
 
 _NAME = "fabric_behaviour"
-_HOPS: Final = (
-    (re.compile(r"same leaf|same T0|same rack", re.IGNORECASE), 1),
-    (re.compile(r"cross leaf|across T1|cross spine", re.IGNORECASE), 3),
-)
-_FABRICS: Final = (
-    ("infiniband", re.compile(r"infiniband", re.IGNORECASE)),
-    ("scheduled_ethernet", re.compile(r"scheduled|\bDDC\b", re.IGNORECASE)),
-    ("roce", re.compile(r"roce|spectrum|ethernet", re.IGNORECASE)),
-)
-_MODES: Final = (
-    ("planned", re.compile(r"INT-based|planned|centralised", re.IGNORECASE)),
-    ("adaptive", re.compile(r"adaptive|spectrum-x", re.IGNORECASE)),
-    ("ecmp", re.compile(r"ecmp|standard ethernet", re.IGNORECASE)),
-)
 _SHARE: Final = re.compile(r"utilisation|share of line rate|data throughput", re.IGNORECASE)
 _STEP: Final = re.compile(r"step time", re.IGNORECASE)
 _LONG: Final = 6
@@ -69,11 +56,10 @@ def _side(row: Row, name: str, side: str, rule: str) -> Score | LeftOut:
         return LeftOut(kind=_NAME, row=row_name, reason=str(problem))
     study = row.get("study") or ""
     own = _is_source(keys, study)
-    return Score(
-        kind=_NAME, row=row_name, site=study, healthy=not own,
+    return Score.of(
+        found, kind=_NAME, row=row_name, site=study, healthy=not own, measured=measured,
         labels={"figure": rule, "fabric": kind, "health": IN_THE_FIT if own else ""},
         quantity="time_s" if rule == "latency" else "ratio",
-        measured=measured, predicted=found.value, low=found.low, high=found.high,
     )  # fmt: skip
 
 
@@ -85,14 +71,14 @@ def _is_source(keys: Iterable[str], study: str) -> bool:
 
 def _fabric(row: Row) -> str:
     text = row.get("fabric") or ""
-    found = next((name for name, pattern in _FABRICS if pattern.search(text)), None)
+    found: str | None = meant("fabrics_of_behaviour", text)
     if found is None:
         raise SpecError(f"fabric not modelled ({text or 'not stated'})")
     return found
 
 
 def _latency(row: Row, side: str, text: str, kind: str) -> _Judged:
-    hops = next((hops for pattern, hops in _HOPS if pattern.search(text)), None)
+    hops = meant("hops", text)
     if hops is None:
         raise SpecError("distance not stated")
     of = fabric.find(kind)
@@ -107,7 +93,7 @@ def _latency(row: Row, side: str, text: str, kind: str) -> _Judged:
 def _share(row: Row, side: str, text: str, kind: str) -> _Judged:
     words = f"{text} {_not_said(row, side)}"
     modes = fabric.find(kind).load_balancing
-    mode = next((name for name, pattern in _MODES if pattern.search(words)), None)
+    mode = meant("balancings", words)
     if mode is None or mode not in modes:
         raise SpecError("load balancing not stated")
     share = fabric.find(kind).balanced(mode)

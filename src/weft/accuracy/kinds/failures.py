@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from weft.accuracy.kind import IN_THE_FIT, Kind, LeftOut, Row, Score
+from weft.accuracy.kind import IN_THE_FIT, Kind, LeftOut, Row, Score, row_by_row
 from weft.engines.analytic.step.goodput import (
     CHECKPOINT_S,
     DAY_S,
@@ -32,11 +32,7 @@ _STEP_S: Final = 10.0
 
 
 def _score(tables: Mapping[str, list[Row]]) -> Iterator[Score | LeftOut]:
-    for row in tables.get("failures", []):
-        try:
-            yield _scored(row)
-        except (SpecError, ValueError) as problem:
-            yield LeftOut(kind=_NAME, row=row.get("row_id") or "", reason=str(problem))
+    return row_by_row(_NAME, tables.get("failures", []), _scored)
 
 
 def _scored(row: Row) -> Score:
@@ -49,11 +45,10 @@ def _scored(row: Row) -> Score:
         found = Estimate(rate.value, rate.low, rate.high)
     study = row.get("study") or ""
     own = quantity == "stops_per_gpu_day" and bool(_DEFAULT.search(study))
-    return Score(
-        kind=_NAME, row=row.get("row_id") or "", site=study,
+    return Score.of(
+        found, kind=_NAME, row=row.get("row_id") or "", site=study, quantity=quantity,
         labels={"figure": quantity, "study": study, "health": IN_THE_FIT if own else ""},
-        quantity=quantity, measured=measured, predicted=found.value, low=found.low,
-        high=found.high, healthy=not own,
+        measured=measured, healthy=not own,
     )  # fmt: skip
 
 

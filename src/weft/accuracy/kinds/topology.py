@@ -10,12 +10,14 @@ from dataclasses import dataclass
 
 from weft import catalogue, plugins
 from weft.accuracy.kind import Kind, LeftOut, Row, Score
+from weft.accuracy.rows.words import meant, table
 from weft.catalogue.devices import Switch
 from weft.catalogue.fitting import usual_switch
 from weft.errors import WeftError
 from weft.network import topologies
 from weft.network.clos import mesh_max, three_tier_max, two_tier_max
 from weft.network.topology import Layout, Place, Topology, site_of
+from weft.results import Estimate
 from weft.spec.cluster import TopologyChoice
 from weft.units import rate_from_gbit
 
@@ -23,8 +25,6 @@ UFM_PORTS = 4
 """Ports that two fabric managers take where one host slot is given to them [DGX SuperPOD
 H100 reference architecture, table 4: 31 hosts of 8 NICs and 252 cables]."""
 
-_USUAL_GBIT = {"A100": 200, "H100": 400, "H200": 400, "B200": 400, "B300": 800, "GB300": 800}
-"""NIC rate that a GPU's reference server has, where a row prints none (DGX data sheets)."""
 _RACK_SCALE = re.compile(r"GB[23]00|NVL72", re.IGNORECASE)
 _RACK_GPUS = 72
 _SERVER_GPUS = 8
@@ -85,15 +85,14 @@ def _judge(row: Row, name: str, printed: int, predicted: int) -> Score | LeftOut
         return _left_out(row, "hosts follow from GPUs, so GPUs are no test", name)
     if name == "gpus" and printed != predicted and _contradicts_itself(row, printed, predicted):
         return _left_out(row, "printed GPUs contradict printed hosts and cables", name)
-    return _one(row, name, printed, predicted)
+    return _scored(row, name, printed, predicted)
 
 
-def _one(row: Row, name: str, printed: int, predicted: int) -> Score:
-    return Score(
-        kind="topology", row=f"{row['row_id']}:{name}", site=row.get("design", ""),
-        labels={"design": row.get("design", ""), "count": name}, quantity="count",
-        measured=float(printed), predicted=float(predicted),
-        low=float(predicted), high=float(predicted),
+def _scored(row: Row, name: str, printed: int, predicted: int) -> Score:
+    return Score.of(
+        Estimate(*(float(predicted),) * 3), kind="topology", quantity="count",
+        row=f"{row['row_id']}:{name}", site=row.get("design", ""), measured=float(printed),
+        labels={"design": row.get("design", ""), "count": name},
     )  # fmt: skip
 
 
@@ -137,7 +136,7 @@ def _score_capacity(row: Row, printed: Mapping[str, int]) -> Iterator[Score | Le
     rate = _link_gbit(row)
     radix = _radix_text(row) or _ports(_switch(row, rate), rate, _planes(row, rate))
     by_tiers = two_tier_max(radix) if tiers == 2 else three_tier_max(radix)  # noqa: PLR2004
-    yield _one(row, "gpus", printed["gpus"], mesh_max(radix) if mesh else by_tiers)
+    yield _scored(row, "gpus", printed["gpus"], mesh_max(radix) if mesh else by_tiers)
 
 
 def _design(row: Row, hosts: int) -> _Design:
@@ -183,8 +182,9 @@ def _link_gbit(row: Row) -> float:
     if of_switch:
         return float(of_switch[2])
     gpu = row.get("gpu", "").upper()
-    names = sorted(_USUAL_GBIT, key=len, reverse=True)
-    return float(next((_USUAL_GBIT[n] for n in names if n in gpu), _LINK_GBIT))
+    usual = table("usual_gbit")
+    names = sorted(usual, key=len, reverse=True)
+    return float(next((usual[name] for name in names if name in gpu), _LINK_GBIT))
 
 
 def _choice(row: Row, gbit: float) -> TopologyChoice:
@@ -199,16 +199,7 @@ def _choice(row: Row, gbit: float) -> TopologyChoice:
 
 
 def _kind(words: str) -> str:
-    by_word = (
-        (r"rail[- ]only", "rail_only"),
-        (r"dragonfly", "dragonfly_plus"),
-        (r"multi-?plane|dual-?plane", "multi_plane"),
-        (r"rail", "rail_optimized"),
-        (r"leaf-spine|two-tier|2-tier|two-stage", "leaf_spine"),
-        (r"fat[- ]tree|three-tier|3-tier|three-level", "fat_tree"),
-    )
-    found = (kind for pattern, kind in by_word if re.search(pattern, words))
-    return next(found, "rail_optimized")
+    return meant("topologies", words) or "rail_optimized"
 
 
 def _oversubscription(row: Row) -> tuple[float, bool]:

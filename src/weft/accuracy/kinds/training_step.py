@@ -1,6 +1,7 @@
 """Published training runs: MLPerf logs, Megatron-LM, vTrain, NeMo, TorchTitan and others."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from math import exp, hypot, log
 from typing import Final
 
@@ -9,35 +10,27 @@ from weft.accuracy.rows.training import Case, case_of, family_key
 from weft.engines.analytic.step import resolve, step_time
 from weft.engines.analytic.step.constants import constants, constants_without, seen_rows
 from weft.errors import WeftError
-
-NAME = "training_step"
-
-
-def score_rows(
-    rows: Iterable[Row], kind: str, *, is_sampled: bool = False
-) -> Iterator[Score | LeftOut]:
-    """Score rows of a table of training runs, of which the fit may have seen a sample."""
-    yield from score_cases(rows, kind, case_of, is_sampled=is_sampled)
+from weft.results import Estimate
 
 
-def score_cases(
-    rows: Iterable[Row],
+def score_table(
     kind: str,
-    read: Callable[[Row], Case | str],
+    file: str,
+    tables: Mapping[str, list[Row]],
     *,
+    read: Callable[[Row], Case | str] = case_of,
     is_sampled: bool = False,
 ) -> Iterator[Score | LeftOut]:
-    """Score rows of a table that ``read`` makes cases of."""
-    for row in rows:
-        identity = row.get("row_id", "")
-        case = read(row)
+    """Score the rows of a table that ``read`` makes cases of; a fit may have seen a sample."""
+    for row in tables.get(file, []):
+        identity, case = row.get("row_id", ""), read(row)
         if isinstance(case, str):
             yield LeftOut(kind=kind, row=identity, reason=case)
-            continue
-        yield score_case(case, identity, kind, is_sampled=is_sampled)
+        else:
+            yield _score_case(case, identity, kind, is_sampled=is_sampled)
 
 
-def score_case(case: Case, row: str, kind: str, *, is_sampled: bool = False) -> Score | LeftOut:
+def _score_case(case: Case, row: str, kind: str, *, is_sampled: bool) -> Score | LeftOut:
     """Predict one case; what weft refuses is left out with its reason.
 
     A row that the fit has used is predicted with constants fitted without its family, and so
@@ -52,18 +45,11 @@ def score_case(case: Case, row: str, kind: str, *, is_sampled: bool = False) -> 
     except WeftError as error:
         return LeftOut(kind=kind, row=row, reason=f"{error.code}: {error}")
     wider = doubt_of(case.labels.get("assumed", ""))
-    return Score(
-        kind=kind,
-        row=row,
-        site=family_key(case.labels["family"]),
-        labels=case.labels,
-        quantity="step_s",
-        measured=case.measured_s,
-        predicted=step.value,
-        low=step.low / wider,
-        high=step.high * wider,
-        healthy=case.doubt is None,
-    )
+    band = Estimate(step.value, step.low / wider, step.high * wider)
+    return Score.of(
+        band, kind=kind, row=row, site=family_key(case.labels["family"]), labels=case.labels,
+        quantity="step_s", measured=case.measured_s, healthy=case.doubt is None,
+    )  # fmt: skip
 
 
 WIDER: Final = {"layout": 1.06, "precision": 1.06, "shape": 1.03, "sequence": 1.03}
@@ -81,14 +67,10 @@ def doubt_of(assumed: str) -> float:
     return exp(hypot(*known))
 
 
-def _score(tables: Mapping[str, list[Row]]) -> Iterator[Score | LeftOut]:
-    yield from score_rows(tables.get("train_runs", []), NAME)
-
-
 training_step = Kind(
     title="Training step",
     files=("train_runs",),
-    score=_score,
+    score=partial(score_table, "training_step", "train_runs"),
     groups_by=("family", "gpu", "scale", "assumed"),
     holds_out=True,
 )

@@ -6,58 +6,31 @@ reason.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from weft import catalogue, units
-from weft.accuracy.kind import LeftOut, Row, Score, is_holding_out
+from weft.accuracy.kind import LeftOut, Row, Score, is_holding_out, row_by_row
 from weft.accuracy.rows.family import family_of
+from weft.accuracy.rows.words import meant, table
 from weft.engines.analytic.collective import collective_time, constants
-from weft.errors import WeftError
+from weft.errors import SpecError, WeftError
+from weft.results import Estimate
 from weft.spec.cluster import Cluster, FabricChoice, Host, Nccl, ScaleUp
 from weft.traffic.collective import Group, Operation
 
 LARGE_BYTES: Final = 64 * 2**20
 HEALTHY: Final = frozenset({"reference", "tuned", "fixed"})
 
-_GPUS: Final[Mapping[str, str]] = {
-    "gb300": "gb300", "gb200": "gb200", "gh200": "h100_sxm", "gb10": "gb10",
-    "b300": "b300", "b200": "b200", "h200": "h200_sxm", "h100": "h100_sxm",
-    "h800": "h800_sxm", "h20": "h20", "a100": "a100_sxm_80", "a800": "a100_sxm_80",
-    "v100": "v100", "l40s": "l40s", "mi300": "mi300x", "mi325": "mi325x", "mi355": "mi355x",
-    "mi350": "mi355x", "t4": "", "l4": "", "l40": "", "a10": "", "a10g": "", "rtx": "",
-}  # fmt: skip
-"""Word in the row -> name in the catalogue; empty where it has only PCIe."""
 _OWN_RATE: Final[Mapping[str, float]] = {"a800": 200e9, "h800": 200e9}
 _NO_SWITCH: Final = frozenset({"gh200", "v100", "gb10"})
 _NO_GPUDIRECT: Final = frozenset({"t4", "l4", "a10g"})
 _RACKS: Final = frozenset({"gb200", "gb300"})
 _RACK_NODES: Final = 18
-_ERA: Final[Mapping[str, str]] = {
-    "v100": "2.8.3", "t4": "2.8.3", "a100": "2.21.5", "h100": "2.23.4", "gh200": "2.23.4",
-}  # fmt: skip
-"""Library version where a row does not say: that of the years the GPU was current."""
-_YEARS: Final[Mapping[int, str]] = {
-    2019: "2.4.8", 2020: "2.7.8", 2021: "2.10.3", 2022: "2.12.12", 2023: "2.18.1",
-    2024: "2.19.3", 2025: "2.25.1", 2026: "2.28.9",
-}  # fmt: skip
-"""The same where the row says a year: what was in use when it began."""
 _EARLY: Final = "2.10.3"
-"""The same for an A100 of 40 GB, which came two years before that of 80."""
+"""Library version of an A100 of 40 GB, which came two years before that of 80."""
 _LATEST: Final = "2.27.3"
-_FABRICS: Final = (
-    ("tcpxo", r"tcpxo|fastrak"),
-    ("tcpx", r"tcpx"),
-    ("tcp", r"\btcp\b|socket|ipoib|\bena\b"),
-    ("efa", r"\befa|\bsrd\b"),
-    ("slingshot", r"slingshot|\bcxi\b|cassini"),
-    ("ultra_ethernet", r"ultra ?ethernet|\buec\b|\buet\b"),
-    ("scheduled_ethernet", r"scheduled|\bddc\b|jericho"),
-    ("roce", r"roce|spectrum-?x|\bgib\b|pollara|ethernet"),
-    ("infiniband", r"infini ?band|\bib\b|quantum|\b(?:x|n|h|e|f)dr\b"),
-)
-_INSIDE: Final = r"nvlink|nvswitch|xgmi|infinity fabric|mnnvl|pcie"
 _PER_PORT: Final = re.compile(r"(\d+)\s*x\s*(\d+)\s*g", re.IGNORECASE)
 _ENV: Final = re.compile(r"\b(?:NCCL_)?([A-Z][A-Z0-9_]+)=([\w.,:^-]+)")
 _KNOWN_ENV: Final = frozenset({
@@ -72,7 +45,7 @@ _IPOIB_MTU_BYTES: Final = 2044
 """IP over InfiniBand in datagram mode, as it comes."""
 
 
-class _MissingFact(Exception):  # noqa: N818 - it never leaves this file
+class _MissingFact(SpecError):  # noqa: N818 - it never leaves this file
     """A row does not state what the model needs."""
 
 
@@ -115,7 +88,7 @@ def _number(row: Row, key: str, what: str) -> float:
 def _gpu_word(row: Row) -> str:
     slug = re.sub(r"[^a-z0-9]+", " ", _text(row, "gpu"))
     words = slug.split()
-    for word in sorted(_GPUS, key=len, reverse=True):
+    for word in sorted(table("gpus"), key=len, reverse=True):
         if any(w == word or (len(word) > len("t4") and w.startswith(word)) for w in words):
             return word
     raise _MissingFact(f"GPU not named ({row.get('gpu') or 'empty'})")
@@ -123,9 +96,9 @@ def _gpu_word(row: Row) -> str:
 
 def _fabric(row: Row) -> str:
     for text in (_text(row, "fabric"), _text(row, "fabric_gen")):
-        for name, pattern in _FABRICS:
-            if re.search(pattern, text):
-                return name
+        name: str | None = meant("fabrics_of_collectives", text, re.NOFLAG)
+        if name:
+            return name
     raise _MissingFact(f"fabric not named ({row.get('fabric') or 'empty'})")
 
 
@@ -172,13 +145,13 @@ def _nccl(row: Row, gpu: str) -> Nccl:
 
 def _usual_version(row: Row, gpu: str) -> str:
     year = re.search(r"\b20(19|2\d)\b", _text(row, "site", "software"))
-    if year and int(year[0]) in _YEARS:
-        return _YEARS[int(year[0])]
-    return _EARLY if "40g" in _text(row, "gpu") else _ERA.get(gpu, _LATEST)
+    of_year = table("library_of_year").get(year[0]) if year else None
+    early = _EARLY if "40g" in _text(row, "gpu") else None
+    return of_year or early or table("library_of_gpu").get(gpu, _LATEST)
 
 
 def _scale_up(gpu: str, row: Row, gpus: int, nodes: int) -> ScaleUp:
-    name = _GPUS[gpu]
+    name = table("gpus")[gpu]
     device = catalogue.find("gpus", name) if name else None
     rate = float(device.scale_up_bytes_per_s or 0) if device else 0.0
     plain = rate == 0 or re.search(r"pcie", _text(row, "gpu")) is not None
@@ -223,7 +196,7 @@ def case_of(row: Row) -> Case:
     cluster = Cluster.model_construct(
         name=row.get("run_id") or row.get("row_id") or "row", hosts=domains,
         host=Host.model_construct(
-            gpu=_GPUS[gpu] or gpu, gpus=local, nic="", nics=nics, nic_bytes_per_s=rate,
+            gpu=table("gpus")[gpu] or gpu, gpus=local, nic="", nics=nics, nic_bytes_per_s=rate,
             gpudirect=gpu not in _NO_GPUDIRECT, scale_up=_scale_up(gpu, row, local, nodes),
         ),
         fabric=FabricChoice.model_construct(
@@ -255,7 +228,7 @@ def try_case(row: Row) -> Case | None:
     """Return the case of a row, or nothing when a fact is missing."""
     try:
         return case_of(row)
-    except (_MissingFact, WeftError):
+    except WeftError:
         return None
 
 
@@ -263,7 +236,7 @@ def try_summary(row: Row) -> tuple[Case, Point] | None:
     """Return case and point of a single published value, or nothing when a fact is missing."""
     try:
         return _summary(row)
-    except (_MissingFact, WeftError):
+    except WeftError:
         return None
 
 
@@ -315,17 +288,16 @@ def score(kind: str, row_name: str, case: Case, point: Point) -> Score:
         **case.labels, "size": size_label(size_bytes), "algorithm": found.algorithm,
         "domain": found.domain.partition(":")[0],
     }  # fmt: skip
+    time = found.time_s
     if size_bytes < LARGE_BYTES:
-        quantity, measured = "time_s", point.time_s
-        predicted, low, high = found.time_s.value, found.time_s.low, found.time_s.high
+        band, quantity, measured = time, "time_s", point.time_s
     else:
-        quantity, measured = "busbw_bytes_per_s", point.busbw_bytes_per_s
-        predicted = found.busbw_bytes_per_s
-        low = predicted * found.time_s.value / found.time_s.high
-        high = predicted * found.time_s.value / found.time_s.low
-    return Score(
-        kind=kind, row=row_name, site=case.site, labels=labels, quantity=quantity,
-        measured=measured, predicted=predicted, low=low, high=high, healthy=case.healthy,
+        rate, quantity = found.busbw_bytes_per_s, "busbw_bytes_per_s"
+        band = Estimate(rate, rate * time.value / time.high, rate * time.value / time.low)
+        measured = point.busbw_bytes_per_s
+    return Score.of(
+        band, kind=kind, row=row_name, site=case.site, labels=labels, quantity=quantity,
+        measured=measured, healthy=case.healthy,
     )  # fmt: skip
 
 
@@ -378,7 +350,7 @@ def score_points(
             for point in wanted:
                 row_name = f"{name}@{point.size_bytes:.0f}"
                 yield score(kind, row_name, case, _with_busbw(case, point))
-        except (_MissingFact, WeftError) as problem:
+        except WeftError as problem:
             yield from (
                 LeftOut(kind=kind, row=f"{name}@{p.size_bytes:.0f}", reason=str(problem))
                 for p in wanted
@@ -397,14 +369,12 @@ def _orphans(kind: str, tables: Mapping[str, list[Row]], *, large: bool) -> Iter
             yield LeftOut(kind=kind, row=name, reason="its run is not in nccl_runs.csv")
 
 
-def score_summary(kind: str, rows: Iterable[Row]) -> Iterator[Score | LeftOut]:
+def score_summary(kind: str, tables: Mapping[str, list[Row]]) -> Iterator[Score | LeftOut]:
     """Score single published values that state their size."""
-    for row in rows:
-        name = row.get("row_id", "")
-        try:
-            yield score(kind, name, *_summary(row))
-        except (_MissingFact, WeftError) as problem:
-            yield LeftOut(kind=kind, row=name, reason=str(problem))
+    rows = tables.get("nccl_summary", [])
+    return row_by_row(
+        kind, rows, lambda row: score(kind, row.get("row_id", ""), *_summary(row))
+    )
 
 
 def _summary(row: Row) -> tuple[Case, Point]:

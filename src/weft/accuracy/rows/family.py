@@ -1,24 +1,22 @@
 """Product families: which published systems are one design, and are left out together."""
 
 import re
-import tomllib
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 from weft.accuracy.kind import Row
+from weft.accuracy.rows.words import read
 from weft.engines.analytic.collective.tuning import gpu_class
 from weft.spec.cluster import Cluster
 
-FILE: Final = Path(__file__).with_name("families.toml")
 _TEXT: Final = ("system", "site", "gpu", "fabric", "fabric_gen")
 _BYTES_PER_GBIT: Final = 1.25e8
 
 
 @cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    raw = tomllib.loads(FILE.read_text("utf-8"))["family"]
-    return tuple((one["name"], re.compile(one["pattern"])) for one in raw)
+    families = read("families")["family"]
+    return tuple((family["name"], re.compile(family["pattern"])) for family in families)
 
 
 def family_of(row: Row, cluster: Cluster) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft import units
+from weft.accuracy.rows.words import meant
 from weft.spec.cluster import Cluster, FabricChoice, Host
 
 
@@ -20,57 +21,17 @@ class Machine:
     cpu: str = "intel"
 
 
-# First match wins; Jean Zay and DGX names come before the bare GPU.
-MACHINES: Final = (
-    (r"TPU|gaudi|ascend|trainium|xeon|910b", None),
-    (r"V100.*Jean Zay|Jean Zay.*V100", Machine("v100", 4, 150, 4, 100)),
-    (r"DGX-2|DGX2", Machine("v100", 16, 150, 8, 100)),
-    (r"DGX-1|V100.*16", Machine("v100_16", 8, 150, 4, 100)),
-    (r"V100", Machine("v100", 8, 150, 4, 100)),
-    (r"A100.*40|40.*A100", Machine("a100_sxm_40", 8, 300, 8, 200, "amd")),
-    (r"A100.*Jean Zay", Machine("a100_sxm_80", 8, 300, 4, 100, "amd")),
-    (r"A100|p4de|Ampere", Machine("a100_sxm_80", 8, 300, 8, 200, "amd")),
-    (r"p4d\b", Machine("a100_sxm_40", 8, 300, 4, 100)),
-    (r"GB300", Machine("gb300", 72, 900, 72, 800, "arm")),
-    (r"GB200", Machine("gb200", 72, 900, 72, 400, "arm")),
-    (r"B300|Blackwell Ultra", Machine("b300", 8, 900, 8, 800)),
-    (r"B200|Blackwell", Machine("b200", 8, 900, 8, 400)),
-    (r"H800", Machine("h800_sxm", 8, 200, 8, 400)),
-    (r"H20\b", Machine("h20", 8, 450, 8, 400)),
-    (r"H200|p5en|p5e", Machine("h200_sxm", 8, 450, 8, 400)),
-    (r"H100.*500 ?W", Machine("h100_sxm_96_500w", 8, 450, 8, 400)),
-    (r"H100|Hopper|p5\b", Machine("h100_sxm", 8, 450, 8, 400)),
-    (r"MI300", Machine("mi300x", 8, 448, 8, 400, "amd")),
-    (r"MI325", Machine("mi325x", 8, 448, 8, 400, "amd")),
-    (r"MI35", Machine("mi355x", 8, 535, 8, 400, "amd")),
-    (r"L40S", Machine("l40s", 8, 31, 2, 100, "amd")),
-)
-NIC_NAMES: Final = (
-    (100, "connectx5"),
-    (200, "connectx6"),
-    (400, "connectx7"),
-    (800, "connectx8"),
-)
-FABRICS: Final = (
-    (r"TCPXO|FasTrak", "tcpxo"),
-    (r"TCPX", "tcpx"),
-    (r"\bEFA\b|\bSRD\b|AWS p\d", "efa"),
-    (r"slingshot", "slingshot"),
-    (r"RoCE|ROCE|RDMA|eRDMA", "roce"),
-    (r"infiniband|\bIB\b|\b[EHNX]DR\b|omni-?path", "infiniband"),
-    (r"\bTCP\b", "tcp"),
-    (r"ethernet", "roce"),
-)
+NIC_NAMES: Final = {100: "connectx5", 200: "connectx6", 400: "connectx7", 800: "connectx8"}
 RACK_GPUS: Final = 32
 """A scale-up domain of at least this many GPUs is a rack, with one NIC for each GPU."""
 
 
 def machine_of(gpu: str) -> Machine | str:
     """Return the standard host of a GPU text, or why there is none."""
-    for pattern, machine in MACHINES:
-        if re.search(pattern, gpu, re.IGNORECASE):
-            return machine or f"accelerator {gpu!r} is not one that weft models"
-    return f"accelerator {gpu!r} is not in the catalogue"
+    host = meant("machines", gpu)
+    if host is None:
+        return f"accelerator {gpu!r} is not in the catalogue"
+    return Machine(*host) if host else f"accelerator {gpu!r} is not one that weft models"
 
 
 def host_gbit_per_s(fabric: str, machine: Machine) -> float:
@@ -102,8 +63,8 @@ def cluster_of(machine: Machine, fabric: str, gpus: int) -> Cluster:
     total = host_gbit_per_s(compute.group(1) if compute else fabric, machine)
     nics = machine.nics if total >= machine.nics * 100 else max(1, round(total / 100))
     each = total / nics
-    nic = min(NIC_NAMES, key=lambda pair: abs(pair[0] - each))[1]
-    kind = next((k for p, k in FABRICS if re.search(p, fabric)), "infiniband")
+    nic = NIC_NAMES[min(NIC_NAMES, key=lambda gbit: abs(gbit - each))]
+    kind = meant("fabrics_of_training", fabric, re.NOFLAG) or "infiniband"
     if kind in {"efa", "tcpx", "tcpxo"}:
         nic = ""  # the one that this cloud has at the rate
     host = Host.model_validate(

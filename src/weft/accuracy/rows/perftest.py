@@ -6,18 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.accuracy.kind import IN_THE_FIT, LeftOut, Row, Score
+from weft.accuracy.rows.words import meant
 from weft.engines.analytic.point_to_point import Link, Verb, bandwidth, latency
 from weft.errors import SpecError, WeftError
 from weft.units import gbit_from_rate, rate_from_gbit
 
-_RATES: Final = {
-    "fdr": 56.0,
-    "qdr": 40.0,
-    "edr": 100.0,
-    "hdr": 200.0,
-    "ndr": 400.0,
-    "xdr": 800.0,
-}
 _GBIT: Final = re.compile(r"(\d+)\s*(?:x\s*(\d+)\s*)?g(?:b|\b|e)", re.IGNORECASE)
 _DIRECT: Final = re.compile(r"direct|back-to-back|\bDAC\b|loop", re.IGNORECASE)
 _HELD_BACK: Final = re.compile(
@@ -88,9 +81,9 @@ def _gbit(row: Row) -> float:
     said = _GBIT.search(text)
     if said:
         return float(said[1]) * float(said[2] or 1) or 1.0
-    for word, gbit in _RATES.items():
-        if word in text:
-            return gbit
+    gbit: float | None = meant("rates_of_infiniband", text)
+    if gbit:
+        return gbit
     raise SpecError(f"rate of the NIC not stated ({text or 'empty'})")
 
 
@@ -109,7 +102,7 @@ def score_points(
     for point in tables.get("perftest_points", []):
         name = point.get("run_id", "")
         row = runs.get(name)
-        if (row or point).get("mode", mode) != mode or not _is_of(point, mode):
+        if (row or point).get("mode", mode) != mode or not _measured(point, mode):
             continue
         identity = f"{name}@{point.get('size_B', '')}"
         if row is None:
@@ -119,10 +112,6 @@ def score_points(
             yield _score(kind, identity, mode, run_of(row), point)
         except (WeftError, ValueError) as problem:
             yield LeftOut(kind=kind, row=identity, reason=str(problem))
-
-
-def _is_of(point: Row, mode: str) -> bool:
-    return bool(_measured(point, mode))
 
 
 def _measured(point: Row, mode: str) -> str:
@@ -143,10 +132,9 @@ def _score(kind: str, identity: str, mode: str, run: Run, point: Row) -> Score:
             run.link, size_bytes, run.verb, queue_pairs=run.queue_pairs, depth=run.depth
         ).map(lambda rate: rate * run.ways)
         quantity, measured = "bytes_per_s", rate_from_gbit(figure)
-    return Score(
-        kind=kind, row=identity, site=run.site,
-        labels={**run.labels, "size": _size(size_bytes)}, quantity=quantity, measured=measured,
-        predicted=found.value, low=found.low, high=found.high, healthy=run.healthy,
+    return Score.of(
+        found, kind=kind, row=identity, site=run.site, quantity=quantity, measured=measured,
+        labels={**run.labels, "size": _size(size_bytes)}, healthy=run.healthy,
     )  # fmt: skip
 
 

@@ -8,9 +8,9 @@ UCCL-EP benchmark of Megatron-LM (``ep/bench/megatron/README.md``).
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-Release = tuple[int, ...]
+from weft.accuracy.rows.words import read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,49 +18,12 @@ class Recipe:
     """Settings of a mixture of experts that tables leave to their recipes."""
 
     graphs: bool = False
-    """Whole iterations as CUDA graphs, with fused grouped products (cutedsl_fused_grouped_mlp).
-    Graphs of attention and router alone leave the experts to the CPU."""
     overlap: bool = False
-    """overlap_moe_expert_parallel_comm."""
     dispatch: Literal["copies", "hosts"] = "hosts"
-    """moe_flex_dispatcher_backend: deepep and hybridep send once to a host."""
     precision: str | None = None
     recompute: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """The rows that a recipe is for: all patterns match, from one release on."""
-
-    recipe: Recipe
-    model: str = ""
-    gpu: str = ""
-    precision: str = ""
-    since: Release = ()
-
-
-FUSED: Final = Recipe(graphs=True, overlap=True)
-UP: Final = "selective"
-"""recompute_modules of mla_up_proj."""
-# First match wins.
-BRIDGE: Final = (
-    Rule(model="qwen3_30b", gpu="GB200|GB300|B300", precision="MXFP8", since=(26, 6),
-         recipe=FUSED),
-    Rule(model="deepseekv3", gpu="GB200", precision="MXFP8", since=(26, 6),
-         recipe=Recipe(graphs=True, overlap=True, recompute=UP)),
-    Rule(model="qwen3_235b|deepseekv3|gpt oss", gpu="GB200|GB300", precision="MXFP8",
-         since=(26, 6), recipe=FUSED),
-    Rule(model="deepseekv3", gpu="DGX-B200", since=(26, 4, 1),
-         recipe=Recipe(overlap=True, recompute=UP)),
-    Rule(model="deepseekv3|kimi", recipe=Recipe(recompute=UP)),
-    Rule(model="qwen3_235b", gpu="H100", recipe=Recipe(overlap=True)),
-    Rule(model="qwen3_235b", gpu="DGX-B200", recipe=Recipe(dispatch="copies")),
-    Rule(model="gpt oss", gpu="DGX-B300", since=(26, 2, 1), recipe=Recipe()),
-    Rule(model="gpt oss", gpu="GB200", since=(26, 4),
-         recipe=Recipe(overlap=True, dispatch="copies")),
-    Rule(model="gpt oss", recipe=Recipe(dispatch="copies")),
-    Rule(recipe=Recipe()),
-)  # fmt: skip
 UCCL: Final = Recipe(precision="fp8", recompute="full")
 """--fp8-format hybrid, --recompute-granularity full, and no overlap of dispatch."""
 UCCL_NCCL: Final = Recipe(precision="fp8", recompute="full", dispatch="copies")
@@ -79,32 +42,21 @@ def recipe_of(row: Mapping[str, str]) -> Recipe | None:
     found = re.search(r"Megatron Bridge (\d+(?:\.\d+)+)", framework)
     if found is None:
         return None
-    release = tuple(int(part) for part in found.group(1).split("."))
-    return next(rule.recipe for rule in BRIDGE if _matches(rule, row, release))
+    release = [int(part) for part in found.group(1).split(".")]
+    rules = read("recipes")["rule"]
+    return next(Recipe(**rule["recipe"]) for rule in rules if _matches(rule, row, release))
 
 
-def _matches(rule: Rule, row: Mapping[str, str], release: Release) -> bool:
-    return release >= rule.since and all(
-        re.search(pattern, row.get(column, ""), re.IGNORECASE)
-        for column, pattern in (
-            ("model", rule.model),
-            ("gpu", rule.gpu),
-            ("precision", rule.precision),
-        )
+def _matches(rule: Mapping[str, Any], row: Mapping[str, str], release: list[int]) -> bool:
+    return release >= rule.get("since", []) and all(
+        re.search(rule.get(column, ""), row.get(column, ""), re.IGNORECASE)
+        for column in ("model", "gpu", "precision")
     )
-
-
-DOUBTS: Final = (
-    # Column, pattern, why the source itself does not stand by the figure.
-    ("source", r"bigscience.*experiments/gpt2\.md", "its source: the same test varies by 40 %"),
-    ("other", r"UCCL-EP; NCCL_MAX_NCHANNELS=unset", "its source: to be set, too many channels"),
-    ("notes", r"^footnoted$", "its source: a known regression of this release"),
-)
 
 
 def doubt(row: Mapping[str, str]) -> str | None:
     """Return why the source of a row says that the figure is not what the system does."""
-    return next(
-        (why for column, pattern, why in DOUBTS if re.search(pattern, row.get(column, ""))),
-        None,
-    )
+    for known in read("recipes")["doubt"]:
+        if re.search(known["pattern"], row.get(known["column"], "")):
+            return str(known["why"])
+    return None

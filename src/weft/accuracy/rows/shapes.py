@@ -5,68 +5,11 @@ from dataclasses import dataclass
 from math import log
 from typing import Final
 
-from weft.accuracy.rows.words import settings_in, whole
+from weft.accuracy.rows.words import meant, settings_in, whole
 from weft.errors import UnknownName
 from weft.spec import load
 from weft.spec.workload import Experts, Model
 
-NAMES: Final = (
-    (r"llama[ _-]?3(\.\d)?[ _-]*405b|llama31_405b", "llama3_405b"),
-    (r"llama[ _-]?3(\.\d)?[ _-]*70b", "llama3_70b"),
-    (r"llama[ _-]?3(\.\d)?[ _-]*8b|llama31_8b", "llama3_8b"),
-    (r"llama[ _-]?3\.2[ _-]*3b", "llama3_2_3b"),
-    (r"llama[ _-]?3\.2[ _-]*1b", "llama3_2_1b"),
-    (r"llama[ _-]?2[ _-]*70b", "llama2_70b"),
-    (r"llama[ _-]?2?[ _-]*13b", "llama2_13b"),
-    (r"llama[ _-]?2?[ _-]*7b", "llama2_7b"),
-    (r"llama[ _-]*65b", "llama_65b"),
-    (r"llama[ _-]?4.*maverick", "llama4_maverick"),
-    (r"llama[ _-]?4.*scout", "llama4_scout"),
-    (r"gpt[ _-]?oss[ _-]*120b", "gpt_oss_120b"),
-    (r"gpt[ _-]?oss[ _-]*20b", "gpt_oss_20b"),
-    (r"deepseek[ _-]?v3", "deepseek_v3"),
-    (r"deepseek[ _-]?v2[ _-]*lite", "deepseek_v2_lite"),
-    (r"deepseek[ _-]?v2", "deepseek_v2"),
-    (r"kimi[ _-]?k2", "kimi_k2"),
-    (r"qwen[ _-]?3[ _-]*235b", "qwen3_235b_a22b"),
-    (r"qwen[ _-]?3[ _-]*30b", "qwen3_30b_a3b"),
-    (r"qwen[ _-]?3[ _-]*32b", "qwen3_32b"),
-    (r"qwen[ _-]?3[ _-]*14b", "qwen3_14b"),
-    (r"qwen[ _-]?3[ _-]*8b", "qwen3_8b"),
-    (r"qwen[ _-]?2(\.5)?[ _-]*72b", "qwen2_72b"),
-    (r"qwen[ _-]?2(\.5)?[ _-]*32b", "qwen2_5_32b"),
-    (r"qwen[ _-]?2(\.5)?[ _-]*7b", "qwen2_7b"),
-    (r"mixtral[ _-]*8x22b", "mixtral_8x22b"),
-    (r"mixtral", "mixtral_8x7b"),
-    (r"mistral", "mistral_7b"),
-    (r"grok[ _-]?1", "grok_1"),
-    (r"dbrx", "dbrx"),
-    (r"nemotron[ _-]?4[ _-]*15b|nemotron-15b", "nemotron4_15b"),
-    (r"nemotron[ _-]?4?[ _-]*340b", "nemotron4_340b"),
-    (r"nemotron[ _-]?3?[ _-]*22b", "nemotron3_22b"),
-    (r"nemotron[ _-]?3?[ _-]*8b", "nemotron3_8b"),
-    (r"bert[ _-]large|^bert$", "bert_large"),
-    (r"gpt[ _-]?neox", "gpt_neox_20b"),
-    (r"falcon[ _-]*180b", "falcon_180b"),
-    (r"falcon[ _-]*40b", "falcon_40b"),
-    (r"ernie[ _-]*4\.5", "ernie_4_5_300b_a47b"),
-    (r"bloom", "bloom_176b"),
-    (r"palm[ _-]*540b", "palm_540b"),
-    (r"(mt[ _-]?nlg|megatron[ _-]turing).*", "megatron_530b"),
-    (r"^nemo megatron|gpt([ _-]?3)?[ _-]*175b|^gpt3$|^gpt-3 \(", "gpt3_175b"),
-    (r"gpt[ _-]?3[ _-]+20b", "gpt3_20b"),
-    (r"gpt([ _-]?3)?[ _-]*\b5b|gpt5b", "gpt3_5b"),
-    (r"gpt([ _-]?3)?[ _-]*126m", "gpt3_126m"),
-    (r"gpt[ _-]?3[ _-]*13b", "gpt3_13b"),
-)
-NOT_COVERED: Final = (
-    (r"nemotron_3|nemotron-h|mamba", "a hybrid of state-space layers"),
-    (r"t5|bart|transformer-xl", "an encoder-decoder or recurrent model"),
-    (r"resnet|efficientnet|stable_diffusion|flux|rnn|dlrm", "not a language model"),
-    (r"maskrcnn|ssd|unet|retina|gnn|vit\b|dit\b|minigo", "not a language model"),
-    (r"deepseekv4|deepseek v4", "a model whose shape weft does not know"),
-    (r"biobert", "a BERT whose shape the table does not state"),
-)  # fmt: skip
 LADDER: Final = (
     # Parameters in 1e9, hidden width, heads: GPT-3 table 2.1; SC'21 table 1 above 15e9; and
     # BigScience's search for 176e9.
@@ -110,9 +53,9 @@ class Shape:
 
 def shape_of(name: str, parameters_b: float | None, other: str, stages: int) -> Shape | str:
     """Return the model of a row, or why there is none."""
-    for pattern, reason in NOT_COVERED:
-        if re.search(pattern, name, re.IGNORECASE):
-            return reason
+    reason: str | None = meant("models_not_covered", name)
+    if reason:
+        return reason
     shape = _stated(name, other) or _named(name, other) or _sized(
         name, parameters_b, other, stages
     )  # fmt: skip
@@ -145,11 +88,9 @@ def _named(name: str, other: str) -> Shape | None:
     mpt = re.search(r"mpt-?(\d+[bm])", name, re.IGNORECASE)
     if mpt:
         return _shipped(f"mpt_{mpt.group(1).lower()}")
-    for pattern, known in NAMES:
-        if re.search(pattern, name, re.IGNORECASE):
-            shape = _shipped(known)
-            return shape and _fewer_layers(shape, name, other)
-    return None
+    known = meant("models", name)
+    shape = _shipped(known) if known else None
+    return shape and _fewer_layers(shape, name, other)
 
 
 def _fewer_layers(shape: Shape, name: str, other: str) -> Shape:

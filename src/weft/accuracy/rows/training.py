@@ -16,14 +16,6 @@ from weft.engines.analytic.step.flops import hardware_flops, model_flops
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job, Parallelism
 
-SEQUENCES: Final = (
-    # Sequence length that a model is pre-trained at where a table does not say.
-    (r"fine-?tun|sft|\blora\b", 4096),
-    (r"_lora|llama31", 8192),
-    (r"llama[ _-]?3|grok|deepseek ?v3", 8192),
-    (r"nemotron|llama", 4096),
-    (r"gpt[ _-]?3|nemo megatron|paxml|pax", 2048),
-)
 WHOLE_SQUARE: Final = r"nemo 2|nvidia recipe v2[45]|maxtext|composer|megatron-l|2021|megascale"
 """Sources whose TFLOP/s count causal attention as the whole square."""
 REDUCED_GRADIENTS: Final = r"nemo|nvidia recipe|megatron bridge|nvidia release"
@@ -60,46 +52,34 @@ def family_key(family: str) -> str:
     return re.sub(r"-(v\d.*|T\d.*|text|multi|single)$", "", family)
 
 
+class _Refused(Exception):  # noqa: N818 - it never leaves this file
+    """A row cannot be a case, and why."""
+
+
 def case_of(row: Row) -> Case | str:
     """Return the case of a row, or the reason why weft leaves it out."""
     try:
         return _read(row)
+    except _Refused as reason:
+        return str(reason)
     except (ValueError, ArithmeticError) as error:
         return f"its figures make no job: {str(error).splitlines()[0]}"
 
 
-def _read(row: Row) -> Case | str:
+def _read(row: Row) -> Case:
+    if "same logs as" in row.get("notes", ""):
+        raise _Refused("the same logs as an earlier round")
     # Some tables name the part of a DGX in the title of a section alone.
     section = row.get("notes", "").partition("section:")[2]
     machine = machine_of(f"{row.get('gpu', '')} {section}")
-    shape = _shape(row)
-    gpus = words.whole(row.get("gpus"))
-    refusal = _refusal(row, machine, shape, gpus)
-    if refusal:
-        return refusal
-    assert isinstance(machine, Machine)
-    assert isinstance(shape, Shape)
-    assert gpus is not None
-    batch = _batch(row, shape, gpus)
-    if isinstance(batch, str):
-        return batch
-    return _case(row, machine, gpus, shape, batch)
-
-
-def _refusal(
-    row: Row, machine: Machine | str, shape: Shape | str, gpus: int | None
-) -> str | None:
-    """Return why a row cannot be a case, as far as that is known without its batch."""
-    if "same logs as" in row.get("notes", ""):
-        return "the same logs as an earlier round"
-    for part in (machine, shape):
-        if isinstance(part, str):
-            return part
+    if isinstance(machine, str):
+        raise _Refused(machine)
+    shape, gpus = _shape(row), words.whole(row.get("gpus"))
     if gpus is None:
-        return "number of GPUs not stated"
+        raise _Refused("number of GPUs not stated")
     if not any(row.get(column) for column in MEASURES):
-        return "time to train only: no step time, throughput or utilisation"
-    return None
+        raise _Refused("time to train only: no step time, throughput or utilisation")
+    return _case(row, machine, gpus, shape, _batch(row, shape, gpus))
 
 
 MEASURES: Final = (
@@ -116,13 +96,15 @@ class _Batch:
     assumed: bool
 
 
-def _shape(row: Row) -> Shape | str:
+def _shape(row: Row) -> Shape:
     name = row.get("model", "")
     if one_layer(name):
-        return "one layer alone: not a training step"
-    sizes = _sizes(row)
-    size_b = words.number(row.get("params_B"))
-    return shape_of(name, size_b, row.get("other", ""), sizes.get("PP", 1))
+        raise _Refused("one layer alone: not a training step")
+    size_b, stages = words.number(row.get("params_B")), _sizes(row).get("PP", 1)
+    shape = shape_of(name, size_b, row.get("other", ""), stages)
+    if isinstance(shape, str):
+        raise _Refused(shape)
+    return shape
 
 
 def _framework(row: Row) -> str:
@@ -158,7 +140,7 @@ def _sizes(row: Row) -> dict[str, int]:
     return sizes
 
 
-def _batch(row: Row, shape: Shape, gpus: int) -> _Batch | str:
+def _batch(row: Row, shape: Shape, gpus: int) -> _Batch:
     sizes = _sizes(row)
     sequence, assumed = _sequence(row)
     micro = words.whole(row.get("micro_batch")) or sizes.get("MBS") or 1
@@ -175,13 +157,13 @@ def _batch(row: Row, shape: Shape, gpus: int) -> _Batch | str:
         ranks = gpus // (sizes.get("TP", 1) * sizes.get("PP", 1) * sizes.get("CP", 1))
         global_batch = micro * ranks
     if global_batch is None:
-        return "batch not stated"
+        raise _Refused("batch not stated")
     if sequence in BINNED_TOKENS and _is_binned(row):
         sequence = BINNED_TOKENS[sequence]
     if sequence is None:
         sequence = _from_flops(row, shape, global_batch, gpus)
     if sequence is None:
-        return "sequence length not stated"
+        raise _Refused("sequence length not stated")
     return _Batch(sequence, global_batch, micro, assumed)
 
 
@@ -211,10 +193,8 @@ def _sequence(row: Row) -> tuple[int | None, bool]:
         return 8192, True
     if re.match(r"GPT\b(?!-?3|.?3\b)", name):
         return None, False
-    for pattern, length in SEQUENCES:
-        if re.search(pattern, name, re.IGNORECASE):
-            return length, True
-    return None, False
+    length = words.meant("sequences", name)
+    return length, length is not None
 
 
 def _from_flops(row: Row, shape: Shape, batch: int, gpus: int) -> int | None:
@@ -277,18 +257,16 @@ class _Reading:
         return "+".join(name for name, is_so in said.items() if is_so) or "nothing"
 
 
-def _case(row: Row, machine: Machine, gpus: int, shape: Shape, batch: _Batch) -> Case | str:
+def _case(row: Row, machine: Machine, gpus: int, shape: Shape, batch: _Batch) -> Case:
     cluster = cluster_of(machine, f"{row.get('fabric', '')} {row.get('gpu', '')}", gpus)
     reading = _reading(row, machine, gpus, shape, batch)
     if reading.spread == "auto" and (shape.assumed or "without CP" in row.get("other", "")):
-        return "parallel layout not stated, and more than that is not known"
+        raise _Refused("parallel layout not stated, and more than that is not known")
     job = _job(row, reading)
     measured_s = _measured_s(row, job, reading.gpu, gpus)
     if measured_s is None or measured_s <= 0:
-        return "no figure that gives a step time"
-    contradiction = _contradiction(row, job, measured_s, reading)
-    if contradiction:
-        return contradiction
+        raise _Refused("no figure that gives a step time")
+    _check(row, job, measured_s, reading)
     doubted = doubt(row)
     labels = {
         "family": row.get("family", ""),
@@ -310,15 +288,9 @@ def _reading(row: Row, machine: Machine, gpus: int, shape: Shape, batch: _Batch)
     if recipe and recipe.precision:
         precision, precision_assumed = recipe.precision, False
     return _Reading(
-        gpu=gpu,
-        gpus=gpus,
-        shape=shape,
-        batch=batch,
-        precision=precision,
-        precision_assumed=precision_assumed,
-        spread=_spread(row, gpus, shape),
-        recipe=recipe,
-    )
+        gpu=gpu, gpus=gpus, shape=shape, batch=batch, precision=precision,
+        precision_assumed=precision_assumed, spread=_spread(row, gpus, shape), recipe=recipe,
+    )  # fmt: skip
 
 
 def _job(row: Row, reading: _Reading) -> Job:
@@ -346,17 +318,17 @@ def _job(row: Row, reading: _Reading) -> Job:
     )
 
 
-def _contradiction(row: Row, job: Job, measured_s: float, reading: _Reading) -> str:
-    """Say why a row's own figures cannot all be true; empty where they can."""
+def _check(row: Row, job: Job, measured_s: float, reading: _Reading) -> None:
+    """Refuse a row whose own figures cannot all be true."""
     precision, gpu, gpus = reading.precision, reading.gpu, reading.gpus
     # Where the precision is a guess, figures beyond the peak of 8 bits are not believed.
     believed = "fp8" if reading.precision_assumed and precision == "nvfp4" else precision
-    peak = gpu.peak_flop_per_s(believed) * gpus
-    if model_flops(job) / measured_s > HIGHEST_MFU * peak:
-        return "batch and step time together imply more than the peak of the GPUs"
+    if model_flops(job) / measured_s > HIGHEST_MFU * gpu.peak_flop_per_s(believed) * gpus:
+        raise _Refused("batch and step time together imply more than the peak of the GPUs")
     if _is_part(row, job, measured_s, gpu, gpus):
-        return "printed utilisation does not fit the model: a part of its layers, not stated"
-    return ""
+        raise _Refused(
+            "printed utilisation does not fit the model: a part of its layers, not stated"
+        )
 
 
 def _is_part(row: Row, job: Job, step_s: float, gpu: Gpu, gpus: int) -> bool:
@@ -448,9 +420,8 @@ def _spread(row: Row, gpus: int, shape: Shape) -> Parallelism | str:
 def _interleaves(row: Row) -> bool:
     """Tell whether a pipeline without a stated schedule is interleaved all the same."""
     text = f"{row.get('framework', '')} {row.get('other', '')}".lower()
-    if "interleaved" in text or "meta internal" in text:
-        return True
-    return row.get("family", "").startswith("mlperf")
+    named = "interleaved" in text or "meta internal" in text
+    return named or row.get("family", "").startswith("mlperf")
 
 
 def _sequence_parallel(row: Row, framework: str) -> bool:
@@ -466,7 +437,7 @@ def _sharding(row: Row) -> tuple[str, bool]:
     framework = _framework(row)
     if re.search(r"fsdp=[01]\b", text):
         return ("none", True) if framework == "jax" else ("zero1", False)
-    found = words.first_match(SHARDINGS, text)
+    found = words.meant("shardings", text)
     if found:
         return found, found != "zero1"
     if framework in UNSTATED_SHARDING:
@@ -474,12 +445,6 @@ def _sharding(row: Row) -> tuple[str, bool]:
     return ("none" if _is_unfused(row) else "zero1"), False
 
 
-SHARDINGS: Final = (
-    (r"hybrid_shard|hsdp", "hsdp"),
-    (r"full_shard|fsdp|zero[-_ ]?3", "zero3"),
-    (r"shard_grad_op|zero[-_ ]?2", "zero2"),
-    (r"distributedoptimizer|zero[-_ ]?1|\bds=y", "zero1"),
-)
 UNSTATED_SHARDING: Final = {"fsdp": "zero3", "other": "none"}
 """What a framework that only knows one way does; it states the layout by that."""
 

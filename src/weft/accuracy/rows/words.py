@@ -1,28 +1,14 @@
 """Reading the words of published tables: numbers, precisions, frameworks, settings."""
 
 import re
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Mapping
+from functools import cache
 from math import isfinite
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 NUMBER: Final = re.compile(r"[-+]?\d+(?:[\d,]*\d)?(?:\.\d+)?(?:[eE][-+]?\d+)?")
-
-PRECISIONS: Final = (
-    (r"nvfp4|mxfp4|\bfp4\b|_fp4", "nvfp4"),
-    (r"mxfp8", "mxfp8"),
-    (r"fp8|float8", "fp8"),
-    (r"bf16|bfloat", "bf16"),
-    (r"tf32", "tf32"),
-    (r"fp16|float16|mixed|amp", "fp16"),
-    (r"fp32|float32", "fp32"),
-)
-FRAMEWORKS: Final = (
-    (r"jax|maxtext|pax|t5x", "jax"),
-    (r"torchtitan|fsdp|composer", "fsdp"),
-    (r"deepspeed", "deepspeed"),
-    (r"megatron|nemo|nvidia recipe|megascale|meta internal|nvidia release", "megatron"),
-)
-
 
 LARGEST: Final = 10**9
 """No table counts more of anything that weft reads as a whole number."""
@@ -45,9 +31,21 @@ def whole(text: str | None) -> int | None:
     return round(value) if value is not None and 1 <= value <= LARGEST else None
 
 
-def first_match(table: Iterable[tuple[str, str]], text: str) -> str | None:
-    """Return the name beside the first pattern that the text holds."""
-    found = (name for pattern, name in table if re.search(pattern, text, re.IGNORECASE))
+@cache
+def read(file: str) -> Mapping[str, Any]:
+    """Return what a data file beside this one holds, in its order."""
+    return tomllib.loads(Path(__file__).with_name(f"{file}.toml").read_text("utf-8"))
+
+
+def table(name: str) -> Mapping[str, Any]:
+    """Return a table of words: what is written, and what it stands for."""
+    found: Mapping[str, Any] = read("words")[name]
+    return found
+
+
+def meant(name: str, text: str, flags: re.RegexFlag = re.IGNORECASE) -> Any:  # noqa: ANN401 - what the table holds
+    """Return what the first pattern of a table that the text holds stands for, or nothing."""
+    found = (value for words, value in table(name).items() if re.search(words, text, flags))
     return next(found, None)
 
 
@@ -59,7 +57,8 @@ def precision(text: str) -> str | None:
     >>> precision("float8 rowwise"), precision("TE-fp8"), precision("mixed"), precision("")
     ('fp8', 'fp8', 'fp16', None)
     """
-    return first_match(PRECISIONS, text)
+    found: str | None = meant("precisions", text)
+    return found
 
 
 def framework(text: str) -> str:
@@ -70,7 +69,7 @@ def framework(text: str) -> str:
     >>> framework("Megatron-DeepSpeed"), framework("Paxml/JAX"), framework("TensorFlow")
     ('deepspeed', 'jax', 'other')
     """
-    return first_match(FRAMEWORKS, text) or "other"
+    return meant("frameworks", text) or "other"
 
 
 def recompute(text: str) -> str | None:
@@ -81,12 +80,8 @@ def recompute(text: str) -> str | None:
     >>> recompute("selective + sequence parallel"), recompute("False"), recompute("")
     ('selective', 'none', None)
     """
-    words = (
-        (r"selective|sac\b|op\b", "selective"),
-        (r"full|true|yes", "full"),
-        (r"none|false|no\b|off", "none"),
-    )
-    return first_match(words, text)
+    found: str | None = meant("recomputations", text)
+    return found
 
 
 def sizes_in(text: str) -> Mapping[str, int]:

@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING, Annotated, cast
 
-import typer
-
 from weft.cli import options
+from weft.cli.options import argument
 
 if TYPE_CHECKING:
     from weft.catalogue.load import Folder
@@ -13,19 +12,15 @@ if TYPE_CHECKING:
 def catalog(
     kind: Annotated[
         str,
-        typer.Argument(
-            metavar="KIND",
-            help="gpus, nics, switches, cables, servers, assumptions or rentals.",
+        argument(
+            "KIND",
+            "gpus, nics, switches, cables, servers, assumptions or rentals.",
             show_default=False,
         ),
     ] = "",
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="One device.", show_default=False)
-    ] = "",
+    name: Annotated[str, argument("NAME", "One device.", show_default=False)] = "",
     *,
-    output: options.OutputFormat = "text",
-    full: options.Full = False,
-    out: options.OutFile = None,
+    shown: options.Written,
 ) -> None:
     """Show the catalogue: every figure with its range, its source and its confidence.
 
@@ -34,11 +29,10 @@ def catalog(
       weft catalog
       weft catalog switches
       weft catalog switches qm9700 -o json
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft.catalogue.sheet import listing, sheet  # noqa: PLC0415 - after the words are understood
-    from weft.cli.output import check_format, emit  # noqa: PLC0415 - as above
+    """
+    from weft.catalogue.sheet import listing, sheet
 
-    check_format(output)
+    shown.check()
     folder = cast("Folder", kind)
     result = sheet(folder, name) if name else listing(folder if kind else None)
-    emit(result, output, full=full, out=out)
+    shown.emit(result)

@@ -3,27 +3,23 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from weft import api
 from weft.cli import options
-
-PathsArgument = Annotated[
-    list[Path],
-    typer.Argument(metavar="PATH", help="Logs, outputs, folders or bundles; all together."),
-]
-StrictOption = Annotated[
-    bool, typer.Option("--strict", help="Exit with code 4 for a possible problem too.")
-]
+from weft.cli.documents import documents_among, is_given
+from weft.cli.options import argument, option
+from weft.cli.watch import progress
 
 
 def diagnose(
-    paths: PathsArgument,
+    paths: Annotated[
+        list[Path], argument("PATH", "Logs, outputs, folders or bundles; all together.")
+    ],
     *,
     given: options.CaseGiven,
-    output: options.OutputFormat = "text",
-    full: options.Full = False,
-    strict: StrictOption = False,
-    out: options.OutFile = None,
+    strict: Annotated[
+        bool, option("--strict", "Exit with code 4 for a possible problem too.")
+    ] = False,
+    shown: options.Written,
     quiet: options.Quiet = False,
 ) -> int:
     """Say what is wrong, on which lines, how sure that is, and what to do next.
@@ -38,20 +34,17 @@ def diagnose(
       weft diagnose nccl.log
       weft diagnose bundle/ cluster.yaml job.yaml
       weft diagnose nccl.log dmesg.txt ibstat.txt -o json
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.documents import documents_among, is_given  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
-    from weft.doctor.verdict import exit_code  # noqa: PLC0415 - as above
+    """
+    from weft.doctor.verdict import exit_code
 
-    check_format(output)
+    shown.check()
     documents, evidence = documents_among(paths)
     cluster = job = None
     if is_given(given, documents):
-        from weft.cli.inputs import perhaps_case_of  # noqa: PLC0415 - it takes an eighth of a second
+        from weft.cli.inputs import perhaps_case_of
 
         cluster, job = perhaps_case_of(given, documents)
     with progress("reading", quiet=quiet):
         result = api.diagnose(evidence, cluster, job)
-    emit(result, output, full=full, out=out)
+    shown.emit(result)
     return exit_code(result.verdict, strict=strict)

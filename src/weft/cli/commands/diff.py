@@ -1,27 +1,21 @@
 """`weft diff` (configure): compare what is running with what weft would render."""
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
-import typer
-
+from weft import api
 from weft.cli import options
-
-PathsArgument = Annotated[
-    list[Path],
-    typer.Argument(metavar="PATH", help="Files and folders of what is running."),
-]
-DIFFERENT: Final = 4
-UNSEEN: Final = 5
+from weft.cli.documents import documents_among
+from weft.cli.exits import FAILED, PARTIAL
+from weft.cli.options import argument
+from weft.cli.watch import progress
 
 
 def diff(
-    paths: PathsArgument,
+    paths: Annotated[list[Path], argument("PATH", "Files and folders of what is running.")],
     *,
     given: options.ClusterGiven,
-    output: options.OutputFormat = "text",
-    full: options.Full = False,
-    out: options.OutFile = None,
+    shown: options.Written,
     quiet: options.Quiet = False,
 ) -> int:
     """Compare what is running with the plan: each setting planned, running, and why it matters.
@@ -35,18 +29,14 @@ def diff(
       weft diff cluster.yaml running/
       weft diff cluster.yaml leaf-0000/config_db.json nccl.conf weft-rdma
       weft diff cluster.yaml bundle/ -o json
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.documents import documents_among  # noqa: PLC0415 - as above
-    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
-    from weft.lint.diff import Verdict  # noqa: PLC0415 - as above
+    """
+    from weft.lint.diff import Verdict
 
-    check_format(output)
+    shown.check()
     documents, running = documents_among(paths)
-    cluster = cluster_of(given, documents)
+    cluster = given.cluster(documents)
     with progress("reading", quiet=quiet):
         result = api.diff(cluster, running)
-    emit(result, output, full=full, out=out)
-    codes = {Verdict.EQUAL: 0, Verdict.DIFFERENT: DIFFERENT, Verdict.UNSEEN: UNSEEN}
+    shown.emit(result)
+    codes = {Verdict.EQUAL: 0, Verdict.DIFFERENT: FAILED, Verdict.UNSEEN: PARTIAL}
     return codes[result.verdict]

@@ -6,79 +6,53 @@ from typing import Annotated
 
 import typer
 
+from weft import api
 from weft.cli import options
-
-FolderOption = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="Folder of the bundle; new or empty.")
-]
-FaultOption = Annotated[
-    list[str],
-    typer.Option("--fault", metavar="KIND[@HOST/N]",
-                 help="Inject a fault; any: the seed chooses it; repeatable."),
-]  # fmt: skip
-CollectOption = Annotated[
-    int, typer.Option("--collect", min=1, metavar="COUNT", help="Hosts whose outputs to write.")
-]
-SeedOption = Annotated[
-    int, typer.Option("--seed", metavar="NUMBER", help="Chooses places and noise.")
-]
-AnswerOption = Annotated[
-    Path | None,
-    typer.Option("--answer", metavar="FILE", help="Name the faults in this file alone."),
-]
-WithOption = Annotated[
-    list[str],
-    typer.Option("--with", metavar="NAME",
-                 help="Write too: sysfs, lldp-json, subnet, sonic, nvue, eos; repeatable."),
-]  # fmt: skip
-ScoreOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--score", metavar="FILE", help="Score --named against this answer, then end."
-    ),
-]
-NamedOption = Annotated[
-    list[str],
-    typer.Option("--named", metavar="KIND@HOST/N", help="A fault that you found; repeatable."),
-]
-MetricsOption = Annotated[
-    Path | None,
-    typer.Option("--metrics", metavar="FILE",
-                 help="Write what exporters would have shown (OpenMetrics)."),
-]  # fmt: skip
-ForOption = Annotated[
-    str, typer.Option("--for", metavar="TIME", help="Time that --metrics covers.")
-]
-EveryOption = Annotated[
-    str, typer.Option("--every", metavar="TIME", help="Between two scrapes of --metrics.")
-]
-AtOption = Annotated[
-    str, typer.Option("--at", metavar="TIME", help="When the faults begin in --metrics.")
-]
-UntilOption = Annotated[
-    str | None, typer.Option("--until", metavar="TIME", help="When they are removed again.")
-]
+from weft.cli.options import option
+from weft.cli.watch import progress
 
 
 def emulate(
-    documents: options.Documents = [],  # noqa: B006 - typer reads the default, nobody changes it
+    documents: options.Documents = [],
     *,
     given: options.ClusterGiven,
-    folder: FolderOption = Path("emulated"),
-    fault: FaultOption = [],  # noqa: B006 - as above
-    collect: CollectOption = 4,
-    seed: SeedOption = 0,
-    extra: WithOption = [],  # noqa: B006 - as above
-    answer: AnswerOption = None,
-    score: ScoreOption = None,
-    named: NamedOption = [],  # noqa: B006 - as above
-    metrics: MetricsOption = None,
-    lasting: ForOption = "1h",
-    every: EveryOption = "30s",
-    at: AtOption = "0s",
-    until: UntilOption = None,
-    output: options.OutputFormat = "text",
-    full: options.Full = False,
+    folder: Annotated[Path, option("--out DIR", "Folder of the bundle; new or empty.")] = Path(
+        "emulated"
+    ),
+    fault: Annotated[
+        list[str],
+        option(
+            "--fault KIND[@HOST/N]", "Inject a fault; any: the seed chooses it; repeatable."
+        ),
+    ] = [],
+    collect: Annotated[
+        int, option("--collect COUNT", "Hosts whose outputs to write.", min=1)
+    ] = 4,
+    seed: Annotated[int, option("--seed NUMBER", "Chooses places and noise.")] = 0,
+    extra: Annotated[
+        list[str],
+        option(
+            "--with NAME", "Write too: sysfs, lldp-json, subnet, sonic, nvue, eos; repeatable."
+        ),
+    ] = [],
+    answer: Annotated[
+        Path | None, option("--answer FILE", "Name the faults in this file alone.")
+    ] = None,
+    score: Annotated[
+        Path | None, option("--score FILE", "Score --named against this answer, then end.")
+    ] = None,
+    named: Annotated[
+        list[str], option("--named KIND@HOST/N", "A fault that you found; repeatable.")
+    ] = [],
+    metrics: Annotated[
+        Path | None,
+        option("--metrics FILE", "Write what exporters would have shown (OpenMetrics)."),
+    ] = None,
+    lasting: Annotated[str, option("--for TIME", "Time that --metrics covers.")] = "1h",
+    every: Annotated[str, option("--every TIME", "Between two scrapes of --metrics.")] = "30s",
+    at: Annotated[str, option("--at TIME", "When the faults begin in --metrics.")] = "0s",
+    until: Annotated[str | None, option("--until TIME", "When they are removed again.")] = None,
+    shown: options.Shown,
 ) -> int:
     """Emulate hosts of a cluster: what weft collect and the first run would bring.
 
@@ -96,49 +70,42 @@ def emulate(
       weft emulate --score answer.json --named link-flap@host-0003/2
       weft emulate --preset dgx_h100 --hosts 64 --with subnet --with sysfs --out healthy
       weft emulate cluster.yaml --fault pause-storm --metrics day.prom --for 24h --at 20h
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
-    from weft.cli.output import (  # noqa: PLC0415 - as above
-        check_format,
-        check_places,
-        emit,
-        progress,
-        write_lines,
-    )
-    from weft.emulate.bundle import FIRST_S, write  # noqa: PLC0415 - as above
-    from weft.emulate.bundle import answer as answer_of  # noqa: PLC0415 - as above
-    from weft.emulate.bundle import emulate as emulated  # noqa: PLC0415 - as above
-    from weft.emulate.metrics import Timeline, history  # noqa: PLC0415 - as above
-    from weft.emulate.ordinary import ordinary  # noqa: PLC0415 - as above
-    from weft.units import parse_time  # noqa: PLC0415 - as above
+    """
+    from weft.cli.output import write_lines
+    from weft.emulate.bundle import FIRST_S, write
+    from weft.emulate.bundle import answer as answer_of
+    from weft.emulate.bundle import emulate as emulated
+    from weft.emulate.metrics import Timeline, history
+    from weft.emulate.ordinary import ordinary
+    from weft.units import parse_time
 
-    check_format(output)
+    shown.check(answer, metrics)
     if named and score is None:
         raise typer.BadParameter("--named needs --score FILE", param_hint="--named")
-    for option, time in (("--for", lasting), ("--every", every)):
+    for word, time in (("--for", lasting), ("--every", every)):
         if parse_time(time) <= 0:
-            raise typer.BadParameter(f"{time}: must be more than 0 s", param_hint=option)
+            raise typer.BadParameter(f"{time}: must be more than 0 s", param_hint=word)
     if score is not None:
-        from weft.emulate.rehearse import score as scored  # noqa: PLC0415 - as above
+        from weft.emulate.rehearse import score as scored
 
         marks = scored(score, named)
-        emit(marks, output, full=full)
+        shown.emit(marks)
         return marks.exit_code
-    check_places(answer, metrics)
-    plan = api.plan(cluster_of(given, documents))
+    plan = api.plan(given.cluster(documents))
     state = emulated(
         plan, fault, hosts=min(collect, plan.cluster.hosts), seed=seed, events=ordinary()
     )  # fmt: skip
     if metrics is not None:
-        sound = emulated(plan, (), hosts=len(state.hosts), seed=seed)
-        timeline = Timeline(healthy=sound, faulty=state, events=ordinary(), at_s=parse_time(at),
-                            until_s=parse_time(until) if until else inf)  # fmt: skip
+        healthy = emulated(plan, (), hosts=len(state.hosts), seed=seed)
+        timeline = Timeline(
+            healthy=healthy, faulty=state, events=ordinary(), at_s=parse_time(at),
+            until_s=parse_time(until) if until else inf,
+        )  # fmt: skip
         lines = history(timeline, FIRST_S, parse_time(lasting), parse_time(every))
         with progress("writing metrics"):
             write_lines(metrics, (line.encode() for line in lines))
     result = write(state, folder, seed=seed, hidden=answer is not None, asked=extra)
     if answer is not None:
         answer.write_text(answer_of(state), "utf-8")
-    emit(result, output, full=full)
+    shown.emit(result)
     return 0

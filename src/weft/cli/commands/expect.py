@@ -7,90 +7,73 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weft import api
 from weft.cli import options
 from weft.cli.completion import complete_operation
+from weft.cli.documents import words_and_documents
+from weft.cli.exits import PARTIAL
+from weft.cli.options import argument, option
+from weft.cli.watch import watched
 from weft.units import parse_benchmark_size
 
 if TYPE_CHECKING:
     from weft.predict.collective import Expectation
     from weft.spec.cluster import Cluster
 
-PARTIAL = 5
-WordsArgument = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="OPERATION|FILE", autocompletion=complete_operation, show_default=False,
-        help="all_reduce (the default), all_gather, reduce_scatter, alltoall, broadcast, "
-        "reduce or sendrecv; and documents, as with --file.",
-    ),
-]  # fmt: skip
-MeasuredOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--measured", metavar="RUN", help="Output of nccl-tests; its ranks are expected."
-    ),
-]
-GateOption = Annotated[
-    str | None,
-    typer.Option(
-        "--emit",
-        metavar="GATE",
-        help="Thresholds for a gate that you run: aicr, gcm, nhc or superbench.",
-    ),
-]
-RunOption = Annotated[
-    list[str], typer.Option("-n", "-w", "-c", "-t", "-m", "-d", "-a", "-z", hidden=True)
-]
+RunOption = Annotated[list[str], option("-n -w -c -t -m -d -a -z", hidden=True)]
 """Options of nccl-tests about how it measures; a prediction has nothing to do with them."""
 
 
 def expect(
-    words: WordsArgument = [],  # noqa: B006 - typer reads the default, nobody changes it
+    words: Annotated[
+        list[str],
+        argument(
+            "OPERATION|FILE",
+            "all_reduce (the default), all_gather, reduce_scatter, alltoall, broadcast, reduce "
+            "or sendrecv; and documents, as with --file.",
+            autocompletion=complete_operation,
+            show_default=False,
+        ),
+    ] = [],
     *,
     given: options.ClusterGiven,
     smallest: Annotated[
-        str,
-        typer.Option(
-            "-b", "--begin", metavar="SIZE", help="First size, as 8, 1M (binary) or 1MiB."
-        ),
+        str, option("-b --begin SIZE", "First size, as 8, 1M (binary) or 1MiB.")
     ] = "8",
-    largest: Annotated[
-        str, typer.Option("-e", "--end", metavar="SIZE", help="Last size, as 2G or 8GiB.")
-    ] = "8G",
+    largest: Annotated[str, option("-e --end SIZE", "Last size, as 2G or 8GiB.")] = "8G",
     factor: Annotated[
         float | None,
-        typer.Option(
-            "--factor",
-            metavar="NUMBER",
-            help="Ratio of one size to the next; 2. As in nccl-tests, -f 2 does the same.",
+        option(
+            "--factor NUMBER",
+            "Ratio of one size to the next; 2. As in nccl-tests, -f 2 does the same.",
         ),
     ] = None,
-    ranks: Annotated[
-        int | None, typer.Option("--ranks", metavar="COUNT", help="GPUs that take part.")
-    ] = None,
+    ranks: Annotated[int | None, option("--ranks COUNT", "GPUs that take part.")] = None,
     ranks_per_host: Annotated[
-        int | None,
-        typer.Option("--ranks-per-host", metavar="COUNT", help="Of them, on one host."),
+        int | None, option("--ranks-per-host COUNT", "Of them, on one host.")
     ] = None,
     per_process: Annotated[
         int | None,
-        typer.Option(
-            "-g",
-            metavar="COUNT",
-            help="GPUs of one process, as in nccl-tests: 1, or all of a host; the ranks are "
-            "the same.",
+        option(
+            "-g COUNT",
+            "GPUs of one process, as in nccl-tests: 1, or all of a host; the ranks are the "
+            "same.",
         ),
     ] = None,
-    unheeded: RunOption = [],  # noqa: B006 - as above
-    sweep: options.Sweep = [],  # noqa: B006 - as above
-    measured: MeasuredOption = None,
-    gate: GateOption = None,
+    unheeded: RunOption = [],
+    sweep: options.Sweep = [],
+    measured: Annotated[
+        Path | None, option("--measured RUN", "Output of nccl-tests; its ranks are expected.")
+    ] = None,
+    gate: Annotated[
+        str | None,
+        option(
+            "--emit GATE", "Thresholds for a gate that you run: aicr, gcm, nhc or superbench."
+        ),
+    ] = None,
     fidelity: options.Fidelity = "analytic",
-    output: options.OutputFormat = "text",
-    full: options.Full = False,
-    out: options.OutFile = None,
     overlay: options.OverlayFile = None,
-    chart: options.ChartFile = [],  # noqa: B006 - as above
+    shown: options.Drawn,
 ) -> int:
     """Expect the curve of one NCCL collective.
 
@@ -105,20 +88,16 @@ def expect(
       weft expect cluster.yaml --sweep hosts=2,8,32 --sweep fabric.kind=infiniband,roce
       weft expect cluster.yaml --measured run.txt --chart busbw.svg
       weft expect cluster.yaml --emit superbench --out rules.yaml
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli import inputs  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, check_places, emit  # noqa: PLC0415 - as above
-    from weft.cli.sweeps import swept_cluster  # noqa: PLC0415 - as above
-    from weft.cli.watch import watched  # noqa: PLC0415 - as above
-    from weft.predict.collective import beside  # noqa: PLC0415 - as above
+    """
+    from weft.cli import inputs
+    from weft.cli.sweeps import swept_cluster
+    from weft.predict.collective import beside
 
-    check_format(output)
-    check_places(out, charts=chart, kind="grid" if sweep else "expectation")
+    shown.check(kind="grid" if sweep else "expectation")
     _refuse(unheeded)
     operation, documents = _words(words)
     if gate is not None:
-        _write_gate(gate, inputs.cluster_of(given, documents, overlay=overlay), out)
+        _write_gate(gate, given.cluster(documents, overlay=overlay), shown.out)
         return 0
     steps, given = _factor(given)
     run = None if measured is None else inputs.measured_run(measured, operation)
@@ -136,20 +115,20 @@ def expect(
 
         if sweep:
             found = swept_cluster(sweep, given, documents, overlay, expectation)
-            emit(found, output, full=full, out=out, charts=chart)
+            shown.emit(found)
             return 0 if found.complete else PARTIAL
-        result = expectation(inputs.cluster_of(given, documents, overlay=overlay))
+        result = expectation(given.cluster(documents, overlay=overlay))
     if run is not None:
         result = beside(result, run.times_s, fidelity=fidelity)
-    emit(result, output, full=full, out=out, charts=chart)
+    shown.emit(result)
     return 0
 
 
 def _write_gate(gate: str, cluster: "Cluster", out: Path | None) -> None:
     """Write the thresholds for a gate, with band, derivation and date."""
-    from datetime import UTC, datetime  # noqa: PLC0415 - as above
+    from datetime import UTC, datetime
 
-    from weft.generate.gate import emit as emit_gate  # noqa: PLC0415 - as above
+    from weft.generate.gate import emit as emit_gate
 
     text = emit_gate(gate, cluster, datetime.now(UTC).date())
     if out is None:
@@ -160,10 +139,9 @@ def _write_gate(gate: str, cluster: "Cluster", out: Path | None) -> None:
 
 def _words(words: Sequence[str]) -> tuple[str, list[Path]]:
     """Part the operation, as weft or nccl-tests call it, from the documents."""
-    from weft.cli.documents import words_and_documents  # noqa: PLC0415 - as above
-    from weft.traffic.collective import Operation  # noqa: PLC0415 - as above
+    from weft.traffic.collective import Operation
 
-    known = [one.value for one in Operation]
+    known = [operation.value for operation in Operation]
     plain = [word.removesuffix("_perf") for word in words]
     names, documents = words_and_documents(plain, known)
     if len(names) > 1:

@@ -3,20 +3,14 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from weft.cli import options
+from weft.cli.options import argument
 
 
 def explain(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(metavar="PATH", help="Logs, outputs, folders or bundles."),
-    ],
+    paths: Annotated[list[Path], argument("PATH", "Logs, outputs, folders or bundles.")],
     *,
-    output: options.OutputFormat = "text",
-    full: options.Full = False,
-    out: options.OutFile = None,
+    shown: options.Written,
 ) -> None:
     """Show what was understood of files: attributes by entity, events, how much was read.
 
@@ -27,10 +21,9 @@ def explain(
       weft explain nccl.log
       weft explain topo.txt ibstat.txt
       weft explain bundle.tar.gz -o json
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft.cli.output import check_format, emit  # noqa: PLC0415 - after the words are understood
-    from weft.inventory.explain import explain as explained  # noqa: PLC0415 - as above
-    from weft.readers.read import read  # noqa: PLC0415 - as above
+    """
+    from weft.inventory.explain import explain as explained
+    from weft.readers.read import read
 
-    check_format(output)
-    emit(explained(read(*paths)), output, full=full, out=out)
+    shown.check()
+    shown.emit(explained(read(*paths)))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weft.cli.options import option
 from weft.errors import SpecError, Unreadable
 
 if TYPE_CHECKING:
@@ -17,37 +18,32 @@ NAMES = ("cluster.yaml", "job.yaml")
 
 def init(  # noqa: PLR0917 - typer passes them by name
     preset: Annotated[
-        str | None,
-        typer.Option("--preset", metavar="NAME", help="System to start from, as dgx_h100."),
+        str | None, option("--preset NAME", "System to start from, as dgx_h100.")
     ] = None,
     model: Annotated[
-        str | None,
-        typer.Option("--model", metavar="NAME", help="Model to train, as llama3_70b."),
+        str | None, option("--model NAME", "Model to train, as llama3_70b.")
     ] = None,
     gpus: Annotated[
-        int | None,
-        typer.Option("--gpus", metavar="N", min=1, help="GPUs, rounded up to whole hosts."),
+        int | None, option("--gpus N", "GPUs, rounded up to whole hosts.", min=1)
     ] = None,
     source: Annotated[
         Path | None,
-        typer.Option(
-            "--from",
-            metavar="FILE",
-            help="Take the cluster from lstopo --of xml of one host, or from InfraGraph.",
+        option(
+            "--from FILE",
+            "Take the cluster from lstopo --of xml of one host, or from InfraGraph.",
         ),
     ] = None,
     ask: Annotated[  # noqa: FBT002 - a flag of the command line
-        bool,
-        typer.Option("--ask", help="Ask what matters for the choice; reads standard input."),
+        bool, option("--ask", "Ask what matters for the choice; reads standard input.")
     ] = False,
     directory: Annotated[
-        Path, typer.Option("--dir", metavar="DIR", help="Where to write; made if missing.")
+        Path, option("--dir DIR", "Where to write; made if missing.")
     ] = Path(),
     force: Annotated[  # noqa: FBT002 - as above
-        bool, typer.Option("--force", help="Overwrite files that are there.")
+        bool, option("--force", "Overwrite files that are there.")
     ] = False,
     list_names: Annotated[  # noqa: FBT002 - as above
-        bool, typer.Option("--list", help="List the presets and the models, and write nothing.")
+        bool, option("--list", "List the presets and the models, and write nothing.")
     ] = False,
 ) -> int:
     """Write cluster.yaml and job.yaml, every key explained.
@@ -58,8 +54,8 @@ def init(  # noqa: PLR0917 - typer passes them by name
       weft init --ask
       weft init --from lstopo.xml --gpus 512
       weft init --from infragraph.yaml --preset hgx_h100_roce
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft.spec import interview  # noqa: PLC0415 - after the words are understood
+    """
+    from weft.spec import interview
 
     if list_names:
         return _list()
@@ -83,10 +79,10 @@ def _from(
     source: Path, preset: str | None, gpus: int | None, directory: Path, *, force: bool
 ) -> int:
     """Write the cluster that another tool described; it says nothing of a job."""
-    from weft.design.described import (  # noqa: PLC0415 - after the words are understood
+    from weft.design.described import (
         described_cluster,
     )
-    from weft.spec.show import explained  # noqa: PLC0415 - as above
+    from weft.spec.show import explained
 
     _refuse(directory, force=force, names=NAMES[:1])
     made = described_cluster(source, preset, gpus)
@@ -103,7 +99,7 @@ def _default(question: "Question", answers: dict[str, str]) -> str:
 
 
 def _ask(question: "Question", default: str) -> str:
-    from weft.spec import interview  # noqa: PLC0415 - after the words are understood
+    from weft.spec import interview
 
     while True:
         typer.echo(f"{question.words} [{default}] ", nl=False, err=True)
@@ -125,7 +121,7 @@ def _refuse(directory: Path, *, force: bool, names: Sequence[str] = NAMES) -> No
 
 
 def _write(directory: Path, made: "Outcome", preset: str) -> None:
-    from weft.spec.show import explained  # noqa: PLC0415 - after the words are understood
+    from weft.spec.show import explained
 
     head = f"A cluster for weft, from the preset {preset}. Quantities have units.\n"
     texts = (
@@ -138,7 +134,7 @@ def _write(directory: Path, made: "Outcome", preset: str) -> None:
 
 
 def _save(directory: Path, texts: Mapping[str, str], notes: Sequence[str]) -> None:
-    from weft.cli.output import write_file  # noqa: PLC0415 - after the words are understood
+    from weft.cli.output import write_file
 
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -153,7 +149,7 @@ def _save(directory: Path, texts: Mapping[str, str], notes: Sequence[str]) -> No
 
 
 def _list() -> int:
-    from weft.spec.load import models, presets  # noqa: PLC0415 - after the words are understood
+    from weft.spec.load import models, presets
 
     typer.echo("presets:\n" + "\n".join(f"  {name}" for name in presets()))
     typer.echo("models:\n" + "\n".join(f"  {name}" for name in models()))

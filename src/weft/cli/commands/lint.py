@@ -1,44 +1,32 @@
 """`weft lint` (configure): check configuration files across their layers."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
-import typer
-
+from weft import api
 from weft.cli import options
+from weft.cli.exits import FAILED, PARTIAL
+from weft.cli.failures import INPUT
+from weft.cli.options import argument, option
+from weft.cli.watch import progress
 
-PathsArgument = Annotated[
-    list[Path],
-    typer.Argument(metavar="PATH", help="Files and folders; all of one cluster together."),
-]
-VersionOption = Annotated[
-    str | None,
-    typer.Option("--nccl", metavar="VERSION", help="NCCL in use, as 2.27.3."),
-]
-IgnoreOption = Annotated[
-    list[str],
-    typer.Option("--ignore", metavar="RULE", help="Skip a rule; repeatable."),
-]
-OutputFormat = Annotated[
-    str,
-    typer.Option(
-        "-o", "--output", metavar="FORMAT",
-        help="text, json, yaml, md, html, sarif, junit or github.",
-    ),
-]  # fmt: skip
-FOUND: Final = 4
-PARTIAL: Final = 5
-UNUSABLE: Final = 2
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown(options.Written):
+    output: Annotated[
+        str, option("-o --output FORMAT", "text, json, yaml, md, html, sarif, junit or github.")
+    ] = "text"
 
 
 def lint(
-    paths: PathsArgument,
+    paths: Annotated[
+        list[Path], argument("PATH", "Files and folders; all of one cluster together.")
+    ],
     *,
-    nccl: VersionOption = None,
-    ignore: IgnoreOption = [],  # noqa: B006 - typer reads the default, nobody changes it
-    output: OutputFormat = "text",
-    full: options.Full = False,
-    out: options.OutFile = None,
+    nccl: Annotated[str | None, option("--nccl VERSION", "NCCL in use, as 2.27.3.")] = None,
+    ignore: Annotated[list[str], option("--ignore RULE", "Skip a rule; repeatable.")] = [],
+    shown: _Shown,
     quiet: options.Quiet = False,
 ) -> int:
     """Check configuration files offline, across NCCL, NICs, switches and pods.
@@ -54,17 +42,15 @@ def lint(
       weft lint config_db.json job.sh nccl.conf --nccl 2.27.3
       weft lint k8s/ -o sarif --out lint.sarif
       weft lint . --ignore nccl_debug_left_on -o github
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
-    from weft.generate.names import version  # noqa: PLC0415 - as above
+    """
+    from weft.generate.names import version
 
-    check_format(output, "linted")
+    shown.check(kind="linted")
     with progress("reading", quiet=quiet):
         result = api.lint(paths, version(nccl) if nccl else None, frozenset(ignore))
-    emit(result, output, full=full, out=out)
+    shown.emit(result)
     if not result.files:
-        return PARTIAL if result.partial else UNUSABLE
+        return PARTIAL if result.partial else INPUT
     if not result.clean:
-        return FOUND
+        return FAILED
     return PARTIAL if result.partial else 0

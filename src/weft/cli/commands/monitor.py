@@ -6,52 +6,42 @@ from typing import Annotated
 import typer
 
 from weft.cli import options
+from weft.cli.documents import is_given
+from weft.cli.options import option
 
-AddressOption = Annotated[
-    str, typer.Option("--address", metavar="ADDRESS", help="Where to listen; loopback alone.")
-]
-PortOption = Annotated[int, typer.Option("--port", min=1, max=65535, metavar="N")]
-PeriodOption = Annotated[
-    float, typer.Option("--period", min=1.0, metavar="SECONDS", help="Between looks.")
-]
-RootOption = Annotated[
-    Path,
-    typer.Option("--root", metavar="DIR", help="Where the host's file system is mounted."),
-]
-FabricOption = Annotated[
-    bool,
-    typer.Option(
-        "--fabric", help="Also what one host asks for all: NCCL RAS, the InfiniBand subnet."
-    ),
-]
-TextfileOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--textfile", metavar="FILE.prom",
-        help="Look once and write a file for the textfile collector of node_exporter.",
-    ),
-]  # fmt: skip
-WebOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--web-config", metavar="FILE",
-        help="TLS and passwords (bcrypt), as the exporters of Prometheus take them.",
-    ),
-]  # fmt: skip
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def monitor(
-    documents: options.Documents = [],  # noqa: B006 - typer reads the default, nobody changes it
+    documents: options.Documents = [],
     *,
     given: options.ClusterGiven,
-    address: AddressOption = "127.0.0.1",
-    port: PortOption = 9117,
-    period: PeriodOption = 15.0,
-    root: RootOption = Path("/"),
-    fabric: FabricOption = False,
-    textfile: TextfileOption = None,
-    web_config: WebOption = None,
+    address: Annotated[
+        str, option("--address ADDRESS", "Where to listen; loopback alone.")
+    ] = "127.0.0.1",
+    port: Annotated[int, option("--port N", min=1, max=65535)] = 9117,
+    period: Annotated[float, option("--period SECONDS", "Between looks.", min=1.0)] = 15.0,
+    root: Annotated[
+        Path, option("--root DIR", "Where the host's file system is mounted.")
+    ] = Path("/"),
+    fabric: Annotated[
+        bool,
+        option("--fabric", "Also what one host asks for all: NCCL RAS, the InfiniBand subnet."),
+    ] = False,
+    textfile: Annotated[
+        Path | None,
+        option(
+            "--textfile FILE.prom",
+            "Look once and write a file for the textfile collector of node_exporter.",
+        ),
+    ] = None,
+    web_config: Annotated[
+        Path | None,
+        option(
+            "--web-config FILE",
+            "TLS and passwords (bcrypt), as the exporters of Prometheus take them.",
+        ),
+    ] = None,
 ) -> None:
     """Export what a host shows of its network: RDMA counters, pauses, states, modules.
 
@@ -66,19 +56,17 @@ def monitor(
       weft monitor cluster.yaml --fabric
       weft monitor cluster.yaml --textfile /var/lib/node_exporter/weft.prom
       weft monitor cluster.yaml --address 0.0.0.0 --web-config web.yml
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft.cli.documents import is_given  # noqa: PLC0415 - after the words
-    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - after the words
-    from weft.errors import SpecError  # noqa: PLC0415 - as above
-    from weft.monitor.sample import Host  # noqa: PLC0415 - as above
+    """
+    from weft.errors import SpecError
+    from weft.monitor.sample import Host
 
     try:
-        from weft.monitor import serve  # noqa: PLC0415 - as above
+        from weft.monitor import serve
     except ModuleNotFoundError as error:
         raise SpecError(
             "weft monitor needs prometheus_client: pip install weft[monitor]"
         ) from error
-    cluster = cluster_of(given, documents) if is_given(given, documents) else None
+    cluster = given.cluster(documents) if is_given(given, documents) else None
     if not root.is_dir():
         raise SpecError(
             f"--root {root}: is no folder; give where the host is mounted, as /host"

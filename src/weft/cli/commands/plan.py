@@ -2,25 +2,21 @@
 
 from typing import Annotated
 
-import typer
-
+from weft import api
 from weft.cli import options
+from weft.cli.options import option
+from weft.cli.watch import progress
 
-ExplainOption = Annotated[
-    bool, typer.Option("--explain", help="Reason and source of every value.")
-]
 FOR_PEOPLE = ("text", "md", "html")
 
 
 def plan(
-    documents: options.Documents = [],  # noqa: B006 - typer reads the default, nobody changes it
+    documents: options.Documents = [],
     *,
     given: options.ClusterGiven,
-    explain: ExplainOption = False,
+    explain: Annotated[bool, option("--explain", "Reason and source of every value.")] = False,
     tuning: options.TuningFile = None,
-    output: options.OutputFormat = "text",
-    full: options.Full = False,
-    out: options.OutFile = None,
+    shown: options.Written,
 ) -> None:
     """Plan the configuration of a cluster: labels, thresholds, headroom, addresses, names.
 
@@ -33,18 +29,14 @@ def plan(
       weft plan cluster.yaml --explain
       weft plan cluster.yaml --tuning tuned.yaml --explain
       weft plan cluster.yaml --set topology.cable_m=100 -o json
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
-    from weft.generate.effects import explained  # noqa: PLC0415 - as above
+    """
+    from weft.generate.effects import explained
 
-    check_format(output)
-    result = api.plan(cluster_of(given, documents, tuning=tuning))
-    wanted = explain and output in FOR_PEOPLE
-    if not wanted:
-        emit(result, output, full=full, out=out)
+    shown.check()
+    result = api.plan(given.cluster(documents, tuning=tuning))
+    if not explain or shown.output not in FOR_PEOPLE:
+        shown.emit(result)
         return
     with progress("simulating the effect of each value"):
-        shown = explained(result)
-    emit(shown, output, full=full, out=out)
+        reasons = explained(result)
+    shown.emit(reasons)

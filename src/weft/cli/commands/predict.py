@@ -5,27 +5,25 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from weft import api
 from weft.cli import options
+from weft.cli.exits import PARTIAL
+from weft.cli.watch import watched
 
 if TYPE_CHECKING:
     from weft.predict.grid import Grid
     from weft.predict.scaling import Scaling
     from weft.predict.training import Prediction
 
-PARTIAL = 5
-
 
 def predict(
-    documents: options.Documents = [],  # noqa: B006 - typer reads the default, nobody changes it
+    documents: options.Documents = [],
     *,
     given: options.CaseGiven,
-    sweep: options.Sweep = [],  # noqa: B006 - as above
+    sweep: options.Sweep = [],
     fidelity: options.Fidelity = "analytic",
-    failed: options.Failed = [],  # noqa: B006 - as above
-    output: options.OutputFormat = "text",
-    full: options.Full = False,
-    out: options.OutFile = None,
-    chart: options.ChartFile = [],  # noqa: B006 - as above
+    failed: options.Failed = [],
+    shown: options.Drawn,
     quiet: options.Quiet = False,
 ) -> int:
     """Predict a training job, or an inference service, on one cluster.
@@ -45,57 +43,50 @@ def predict(
       weft predict cluster.yaml inference.yaml --set sequences=512
       weft predict both.yaml --sweep gpus=128,512,1024,4096 --chart scaling.svg
       weft predict both.yaml --sweep hosts=64,128 --sweep fabric.kind=roce,tcp
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.inputs import (  # noqa: PLC0415 - as above
-        case_of,
-        is_service,
-        service_of,
-        with_defaults,
-    )
-    from weft.cli.output import check_format, check_places, emit  # noqa: PLC0415 - as above
-    from weft.cli.sweeps import swept_case  # noqa: PLC0415 - as above
-    from weft.cli.watch import watched  # noqa: PLC0415 - as above
-    from weft.study.measures import predicted  # noqa: PLC0415 - as above
+    """
+    from weft.cli.inputs import is_service, service_of, with_defaults
+    from weft.cli.sweeps import swept_case
+    from weft.study.measures import predicted
 
-    check_format(output)
-    _check_failed(failed, sweep=sweep, fidelity=fidelity)
+    options.check_failed(failed, fidelity)
+    why = "faults are not swept; run once without --sweep for each"
+    options.refuse("--failed", failed and sweep, why)
     if is_service(given, documents):
-        _refuse(sweep=sweep, fidelity=fidelity)
-        check_places(out, charts=chart, kind="service_prediction")
+        why = "an inference service has no sweep; run once for each --set sequences=N"
+        options.refuse("--sweep", sweep, why)
+        options.check_service(fidelity)
+        shown.check(kind="service_prediction")
         asked = service_of(given, documents)
         served = api.predict_service(asked.cluster, asked.service)
-        emit(served, output, full=full, out=out, charts=chart)
+        shown.emit(served)
         return 0
     kind = _kind(sweep)
-    check_places(out, charts=chart, kind=kind)
+    shown.check(kind=kind)
     with watched("predicting", fidelity, quiet=quiet) as report:
         result: Prediction | Scaling | Grid
         if kind == "grid":
             result = swept_case(
                 "predict", sweep, given, documents,
-                run=lambda one: api.predict(
-                    one.cluster, one.job, fidelity=fidelity, report=report
+                run=lambda case: api.predict(
+                    case.cluster, case.job, fidelity=fidelity, report=report
                 ),
                 measures=predicted,
             )  # fmt: skip
         elif kind == "scaling":
-            sizes, case = _sizes(sweep[0]), case_of(given, documents)
+            sizes, case = _sizes(sweep[0]), given.case(documents)
             result = api.scaling(
                 case.cluster, case.job, sizes, fidelity=fidelity, report=report
             )
         else:
-            case = case_of(given, documents)
+            case = given.case(documents)
             if failed:
-                from weft.advise.whatif import (  # noqa: PLC0415 - it compiles kernels
-                    predict_failed,
-                )
+                from weft.advise.whatif import predict_failed  # it compiles kernels
 
                 found = predict_failed(case.cluster, case.job, failed, report=report)
             else:
                 found = api.predict(case.cluster, case.job, fidelity=fidelity, report=report)
             result = with_defaults(found, case.defaults)
-    emit(result, output, full=full, out=out, charts=chart)
+    shown.emit(result)
     return 0 if result.complete else PARTIAL
 
 
@@ -103,29 +94,7 @@ def _kind(sweep: Sequence[str]) -> str:
     """Name the kind of the result: GPUs alone grow the batch with them."""
     if not sweep:
         return "prediction"
-    return "scaling" if [one.partition("=")[0] for one in sweep] == ["gpus"] else "grid"
-
-
-def _check_failed(failed: Sequence[str], *, sweep: Sequence[str], fidelity: str) -> None:
-    """Refuse faults where links are not simulated, or together with a sweep."""
-    options.check_failed(failed, fidelity)
-    if failed and sweep:
-        raise typer.BadParameter(
-            "faults are not swept; run once without --sweep for each", param_hint="--failed"
-        )
-
-
-def _refuse(*, sweep: Sequence[str], fidelity: str) -> None:
-    """Refuse options that hold for training alone."""
-    if sweep:
-        raise typer.BadParameter(
-            "an inference service has no sweep; run once for each --set sequences=N",
-            param_hint="--sweep",
-        )
-    if fidelity != "analytic":
-        raise typer.BadParameter(
-            f"{fidelity!r}: inference is predicted with analytic alone", param_hint="--fidelity"
-        )
+    return "scaling" if [key.partition("=")[0] for key in sweep] == ["gpus"] else "grid"
 
 
 def _sizes(sweep: str) -> list[int]:

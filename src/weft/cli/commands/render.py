@@ -3,43 +3,33 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from weft import api
 from weft.cli import options
-
-TargetsArgument = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="TARGET", help="nccl, sonic, opensm, ...; all: every supported one."
-    ),
-]
-FolderOption = Annotated[
-    Path | None,
-    typer.Option("--out", metavar="DIR", help="Folder that the files go to; made if needed."),
-]
-NamesOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--node-names", metavar="FILE",
-        help="GUIDs of InfiniBand switches by name, as in ib-node-name-map.",
-    ),
-]  # fmt: skip
-ForceOption = Annotated[
-    bool,
-    typer.Option("--force", help="Replace files that weft did not write, or you changed."),
-]
+from weft.cli.documents import words_and_documents
+from weft.cli.options import argument, option
+from weft.cli.watch import progress
 
 
 def render(
-    targets: TargetsArgument,
+    targets: Annotated[
+        list[str], argument("TARGET", "nccl, sonic, opensm, ...; all: every supported one.")
+    ],
     *,
     given: options.ClusterGiven,
-    folder: FolderOption = None,
-    force: ForceOption = False,
-    node_names: NamesOption = None,
+    folder: Annotated[
+        Path | None, option("--out DIR", "Folder that the files go to; made if needed.")
+    ] = None,
+    force: Annotated[
+        bool, option("--force", "Replace files that weft did not write, or you changed.")
+    ] = False,
+    node_names: Annotated[
+        Path | None,
+        option(
+            "--node-names FILE", "GUIDs of InfiniBand switches by name, as in ib-node-name-map."
+        ),
+    ] = None,
     tuning: options.TuningFile = None,
-    output: options.OutputFormat = "text",
-    full: options.Full = False,
+    shown: options.Shown,
     quiet: options.Quiet = False,
 ) -> None:
     """Render the configuration of a cluster: the same bytes for the same documents.
@@ -53,20 +43,16 @@ def render(
       weft render nccl sonic cluster.yaml --out rendered
       weft render opensm cluster.yaml --node-names ib-node-name-map --out rendered
       weft render nccl cluster.yaml -o json
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.documents import words_and_documents  # noqa: PLC0415 - as above
-    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
-    from weft.generate.guids import read_name_map  # noqa: PLC0415 - as above
-    from weft.generate.target import write  # noqa: PLC0415 - as above
+    """
+    from weft.generate.guids import read_name_map
+    from weft.generate.target import write
 
-    check_format(output)
+    shown.check()
     names, documents = words_and_documents(targets, ())
     guids = None if node_names is None else read_name_map(node_names)
-    plan = api.plan(cluster_of(given, documents, tuning=tuning), guids)
+    plan = api.plan(given.cluster(documents, tuning=tuning), guids)
     with progress("rendering", quiet=quiet):
         result = api.render(plan, names)
         if folder is not None:
             result = write(result, folder, force=force)
-    emit(result, output, full=full)
+    shown.emit(result)

@@ -6,46 +6,42 @@ from typing import Annotated
 
 import typer
 
+from weft import api
 from weft.cli import options
+from weft.cli.documents import documents_among
+from weft.cli.options import argument, option
 
 
 def replay(
     traces: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="TRACE...",
-            help="Traces, and cluster documents (*.yaml): files of one job, or a folder or "
+        argument(
+            "TRACE...",
+            "Traces, and cluster documents (*.yaml): files of one job, or a folder or "
             "archive for each of several jobs.",
         ),
     ],
     *,
     given: options.ClusterGiven,
     traced_on: Annotated[
-        Path | None,
-        typer.Option(
-            "--traced-on", metavar="FILE", help="Cluster that the trace was recorded on."
-        ),
+        Path | None, option("--traced-on FILE", "Cluster that the trace was recorded on.")
     ] = None,
     ranks: Annotated[
-        int | None,
-        typer.Option("--ranks", metavar="N", min=2, help="Ranks of a job that tells none."),
+        int | None, option("--ranks N", "Ranks of a job that tells none.", min=2)
     ] = None,
     fidelity: Annotated[
-        str,
-        typer.Option("--fidelity", metavar="ENGINE", help="analytic, or flow: shared links."),
+        str, option("--fidelity ENGINE", "analytic, or flow: shared links.")
     ] = "analytic",
     placement: Annotated[
         list[str],
-        typer.Option(
-            "--placement", metavar="NAME",
-            help="packed, scattered, by-topology or crossed-rails, with --fidelity flow; "
+        option(
+            "--placement NAME",
+            "packed, scattered, by-topology or crossed-rails, with --fidelity flow; "
             "repeatable: the first is what others are compared with.",
         ),
-    ] = [],  # noqa: B006 - typer reads the default, nobody changes it
-    output: options.OutputFormat = "text",
-    full: options.Full = False,
-    out: options.OutFile = None,
-) -> int:  # fmt: skip
+    ] = [],
+    shown: options.Written,
+) -> int:
     """Replay traced jobs on the network of a cluster: step time and exposed communication.
 
     Reads PyTorch profiler traces (Kineto, Chrome trace JSON) and Chakra execution traces (.et
@@ -59,18 +55,13 @@ def replay(
       weft replay traces/ -f new.yaml --traced-on old.yaml
       weft replay job.0.et groups.json --ranks 64 --preset dgx_h100 --hosts 8
       weft replay a/ b/ cluster.yaml --fidelity flow --placement packed --placement scattered
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.documents import documents_among  # noqa: PLC0415 - as above
-    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, check_places, emit  # noqa: PLC0415 - as above
-    from weft.readers.trace import read_job  # noqa: PLC0415 - as above
-    from weft.spec.load import load_cluster  # noqa: PLC0415 - as above
+    """
+    from weft.readers.trace import read_job
+    from weft.spec.load import load_cluster
 
-    check_format(output)
-    check_places(out, kind="replay")
+    shown.check(kind="replay")
     documents, files = documents_among(traces)
-    cluster = cluster_of(given, documents)
+    cluster = given.cluster(documents)
     jobs = _jobs(files)
     result = api.replay(
         {name: read_job(paths) for name, paths in jobs.items()},
@@ -80,7 +71,7 @@ def replay(
         placements=placement,
         ranks=ranks,
     )
-    emit(result, output, full=full, out=out)
+    shown.emit(result)
     return 0
 
 
@@ -88,7 +79,7 @@ def _jobs(paths: Sequence[Path]) -> dict[str, list[Path]]:
     """Return the traces by job: each folder or archive is one, all other files together one."""
     if not paths:
         raise typer.BadParameter("no trace is given; name one", param_hint="TRACE")
-    from weft.readers.archives import ARCHIVES  # noqa: PLC0415 - as above
+    from weft.readers.archives import ARCHIVES
 
     found: dict[str, list[Path]] = {}
     for path in paths:

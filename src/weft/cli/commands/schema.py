@@ -3,18 +3,15 @@
 import json
 from typing import Annotated, Any
 
-import typer
-
-NameArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="NAME",
-        help="A verb, a kind of result, or error; without it everything there is.",
-    ),
-]
+from weft.cli.options import argument
 
 
-def schema(name: NameArgument = None) -> None:
+def schema(
+    name: Annotated[
+        str | None,
+        argument("NAME", "A verb, a kind of result, or error; without it everything there is."),
+    ] = None,
+) -> None:
     """Print the JSON Schema of what a verb writes with -o json.
 
     Without a name: all commands with their arguments and options, and the names of the
@@ -25,17 +22,17 @@ def schema(name: NameArgument = None) -> None:
       weft schema
       weft schema expect
       weft schema error
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft.report.schema import schema as schema_of  # noqa: PLC0415 - when it is asked for
+    """
+    from weft.report.schema import schema as schema_of
 
     found = _everything() if name is None else schema_of(name)
     print(json.dumps(found, indent=2))
 
 
 def _everything() -> dict[str, Any]:
-    from weft.cli.app import command_names, load_command, summary  # noqa: PLC0415 - no circle
-    from weft.cli.failures import SCHEMA_VERSION  # noqa: PLC0415 - as above
-    from weft.report.schema import kinds  # noqa: PLC0415 - as above
+    from weft.cli.app import command_names, load_command, summary
+    from weft.cli.failures import SCHEMA_VERSION
+    from weft.report.schema import kinds
 
     return {
         "schemaVersion": SCHEMA_VERSION,
@@ -57,23 +54,23 @@ def _everything() -> dict[str, Any]:
 
 def _describe(command: Any) -> dict[str, Any]:  # noqa: ANN401 - a click command
     below = getattr(command, "commands", {})
-    described: dict[str, Any] = {"parameters": [_parameter(one) for one in command.params]}
+    described: dict[str, Any] = {"parameters": list(map(_parameter, command.params))}
     if below:
         described["commands"] = {
-            name: {"summary": one.get_short_help_str(200), **_describe(one)}
-            for name, one in below.items()
+            name: {"summary": verb.get_short_help_str(200), **_describe(verb)}
+            for name, verb in below.items()
         }
     return described
 
 
-def _parameter(one: Any) -> dict[str, Any]:  # noqa: ANN401 - a click parameter
-    default = one.default if isinstance(one.default, str | int | float | bool) else None
+def _parameter(parameter: Any) -> dict[str, Any]:  # noqa: ANN401 - a click parameter
+    default = parameter.default
     return {
-        "name": one.name,
-        "flags": list(one.opts) if one.param_type_name == "option" else [],
-        "metavar": one.metavar,
-        "required": bool(one.required),
-        "repeatable": bool(getattr(one, "multiple", False)) or one.nargs == -1,
-        "default": default,
-        "help": getattr(one, "help", None),
+        "name": parameter.name,
+        "flags": list(parameter.opts) if parameter.param_type_name == "option" else [],
+        "metavar": parameter.metavar,
+        "required": bool(parameter.required),
+        "repeatable": bool(getattr(parameter, "multiple", False)) or parameter.nargs == -1,
+        "default": default if isinstance(default, str | int | float | bool) else None,
+        "help": getattr(parameter, "help", None),
     }

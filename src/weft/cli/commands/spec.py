@@ -7,29 +7,28 @@ from typing import Annotated
 import typer
 
 from weft.cli import options
+from weft.cli.options import argument, option
 from weft.errors import SpecError, UnknownName
 
 spec = typer.Typer(
     help="Check, show and describe cluster and job documents.", no_args_is_help=True
 )
 
-Documents = Annotated[
-    list[Path], typer.Argument(metavar="FILE", help="Documents (YAML); - is stdin.")
-]
+Documents = Annotated[list[Path], argument("FILE", "Documents (YAML); - is stdin.")]
 
 
 @spec.command()
 def validate(
     files: Documents,
-    output: Annotated[str, typer.Option("-o", "--output", help="text or json.")] = "text",
+    output: Annotated[str, option("-o --output", "text or json.")] = "text",
 ) -> int:
     """Check documents: names, units, sizes that must divide; every mistake is reported at once.
 
     A cluster and a job given together are checked against each other.
     """
-    from weft.spec.cluster import Cluster  # noqa: PLC0415 - after the words are understood
-    from weft.spec.load import load_case, load_documents  # noqa: PLC0415
-    from weft.spec.workload import Job  # noqa: PLC0415
+    from weft.spec.cluster import Cluster
+    from weft.spec.load import load_case, load_documents
+    from weft.spec.workload import Job
 
     _known(output, ("text", "json"))
     lines: list[str] = []
@@ -55,12 +54,12 @@ def validate(
 @spec.command()
 def show(
     files: Documents,
-    sets: options.Sets = [],  # noqa: B006 - typer reads the default, nobody changes it
-    output: Annotated[str, typer.Option("-o", "--output", help="yaml or json.")] = "yaml",
+    sets: options.Sets = [],
+    output: Annotated[str, option("-o --output", "yaml or json.")] = "yaml",
 ) -> int:
     """Show documents in full, with presets, models and overrides applied."""
-    from weft.spec.load import load_documents  # noqa: PLC0415 - after the words are understood
-    from weft.spec.show import as_json, as_yaml  # noqa: PLC0415
+    from weft.spec.load import load_documents
+    from weft.spec.show import as_json, as_yaml
 
     _known(output, ("yaml", "json"))
     parts = [part for file in files for part in load_documents(file, sets)]
@@ -70,10 +69,10 @@ def show(
 
 @spec.command()
 def schema(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="cluster, job or model.")],
+    kind: Annotated[str, argument("KIND", "cluster, job or model.")],
 ) -> int:
     """Print the JSON Schema of a kind of document, for editors."""
-    from weft.spec.schema import schema as schema_of  # noqa: PLC0415 - as above
+    from weft.spec.schema import schema as schema_of
 
     typer.echo(json.dumps(schema_of(kind), indent=2))
     return 0

@@ -2,30 +2,22 @@
 
 from typing import Annotated
 
-import typer
-
+from weft import api
 from weft.cli import options
+from weft.cli.options import option
+from weft.cli.watch import watched
 
 
 def whatif(
-    documents: options.Documents = [],  # noqa: B006 - typer reads the default, nobody changes it
+    documents: options.Documents = [],
     *,
     given: options.CaseGiven,
-    faults: Annotated[
-        int, typer.Option("--faults", min=1, max=2, help="Faults at once: 1 or 2.")
-    ] = 1,
+    faults: Annotated[int, option("--faults", "Faults at once: 1 or 2.", min=1, max=2)] = 1,
     lead_weeks: Annotated[
         float,
-        typer.Option(
-            "--lead-weeks",
-            min=0,
-            metavar="WEEKS",
-            help="From the order of a spare part to having it.",
-        ),
+        option("--lead-weeks WEEKS", "From the order of a spare part to having it.", min=0),
     ] = 8.0,
-    output: options.OutputFormat = "text",
-    full: options.Full = False,
-    out: options.OutFile = None,
+    shown: options.Written,
     quiet: options.Quiet = False,
 ) -> int:
     """Predict a job with each kind of network fault, ranked by what it costs the job.
@@ -39,18 +31,12 @@ def whatif(
       weft whatif cluster.yaml job.yaml
       weft whatif --preset hgx_h100_roce --gpus 512 --model llama3_70b
       weft whatif both.yaml --faults 2 --full
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.inputs import case_of  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, check_places, emit  # noqa: PLC0415 - as above
-    from weft.cli.watch import watched  # noqa: PLC0415 - as above
-
-    check_format(output)
-    check_places(out, kind="what_if")
-    case = case_of(given, documents)
+    """
+    shown.check(kind="what_if")
+    case = given.case(documents)
     with watched("trying faults", "flow", quiet=quiet) as report:
         result = api.whatif(
             case.cluster, case.job, faults=faults, lead_weeks=lead_weeks, report=report
         )
-    emit(result, output, full=full, out=out)
+    shown.emit(result)
     return 0

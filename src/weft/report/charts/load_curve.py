@@ -1,46 +1,37 @@
 """Delivered against offered load, by multiples of the projected peak; the breaking point."""
 
-from typing import Any
+import altair as alt
 
-from weft.report.chart import BLUE, HEIGHT, MUTED, RED, WIDTH, Chart
+from weft.report.chart import BLUE, MUTED, RED, Chart
+from weft.report.charts._parts import colours, data, layered
 from weft.report.page import Drawing
 
+TITLE = "load of a host, Gb/s"
 
-def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
-    import altair as alt  # noqa: PLC0415 - 0.3 s that only charts need
 
-    rows = list(drawing.rows)
+def _build(drawing: Drawing) -> alt.LayerChart:
     x = alt.X(
         "multiple:Q",
         title="offered load, times the projected peak",
         axis=alt.Axis(tickCount=6),
         scale=alt.Scale(zero=True, nice=True),
     )
-    title = "load of a host, Gb/s"
-    base = alt.Chart(alt.Data(values=rows))
-    legend = alt.Scale(domain=["offered", "delivered"], range=[MUTED, BLUE])
-    colour = alt.Color("what:N", scale=legend)
-    offered = (
-        base.transform_calculate(what="'offered'")
-        .mark_line(strokeDash=[6, 4])
-        .encode(x=x, y=alt.Y("offered:Q", title=title), color=colour)
-    )
-    delivered = (
-        base.transform_calculate(what="'delivered'")
-        .mark_line(point={"filled": True, "size": 60}, strokeWidth=2.5)
-        .encode(x=x, y=alt.Y("delivered:Q", title=title), color=colour)
-    )
-    layers = [offered, delivered]
+    colour = colours("what", {"offered": MUTED, "delivered": BLUE})
+    base = data(drawing.rows)
+    offered = base.transform_calculate(what="'offered'").mark_line(strokeDash=[6, 4])
+    delivered = base.transform_calculate(what="'delivered'")
+    delivered = delivered.mark_line(point={"filled": True, "size": 60}, strokeWidth=2.5)
+    layers = [
+        offered.encode(x=x, y=alt.Y("offered:Q", title=TITLE), color=colour),
+        delivered.encode(x=x, y=alt.Y("delivered:Q", title=TITLE), color=colour),
+    ]
     breaking = drawing.marks.get("breaking")
     if breaking is not None:
-        mark = alt.Chart(alt.Data(values=[{"multiple": breaking, "text": "breaks"}]))
+        mark = data([{"multiple": breaking, "text": "breaks"}])
+        words = mark.mark_text(color=RED, dx=6, align="left", dy=8)
         layers.append(mark.mark_rule(color=RED, strokeWidth=2).encode(x=x))
-        layers.append(
-            mark.mark_text(color=RED, dx=6, align="left", dy=8).encode(
-                x=x, y=alt.value(4), text="text:N"
-            )
-        )
-    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+        layers.append(words.encode(x=x, y=alt.value(4), text="text:N"))
+    return layered(*layers)
 
 
 load_curve = Chart(title="Delivered against offered load", build=_build)

@@ -1,49 +1,33 @@
 """Where the time of a step goes: one stacked bar a fabric."""
 
-from typing import Any
+import altair as alt
 
-from weft.report.chart import MUTED, ORANGE, RED, ROW_HEIGHT, SKY, SLATE, WIDTH, YELLOW, Chart
+from weft.report.chart import MUTED, ORANGE, RED, ROW_HEIGHT, SKY, SLATE, YELLOW, Chart
+from weft.report.charts._parts import colours, data, labels_of, layered, names
 from weft.report.page import Drawing
 
 COLOURS = {
-    "compute": SLATE,
-    "pipeline bubble": "#a3adb8",
-    "exposed TP, CP and EP": SKY,
-    "exposed PP": YELLOW,
-    "exposed DP": RED,
-    "stragglers": ORANGE,
-    "other": MUTED,
-}
+    "compute": SLATE, "pipeline bubble": "#a3adb8", "exposed TP, CP and EP": SKY,
+    "exposed PP": YELLOW, "exposed DP": RED, "stragglers": ORANGE, "other": MUTED,
+}  # fmt: skip
 
 
-def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
-    import altair as alt  # noqa: PLC0415 - 0.3 s that only charts need
-
-    labels = list(dict.fromkeys(row["label"] for row in drawing.rows))
-    parts = [part for part in COLOURS if any(row["part"] == part for row in drawing.rows)]
-    base = alt.Chart(alt.Data(values=list(drawing.rows)))
-    y = alt.Y("label:N", sort=labels, title=None, axis=alt.Axis(ticks=False, domain=False))
-    bars = base.mark_bar(stroke="white", strokeWidth=0.7).encode(
+def _build(drawing: Drawing) -> alt.LayerChart:
+    labels, parts = labels_of(drawing.rows, "label"), labels_of(drawing.rows, "part")
+    shown = {part: colour for part, colour in COLOURS.items() if part in parts}
+    y, axis = names("label", labels), alt.Axis(format=".6~g", tickCount=8)
+    bars = data(drawing.rows).mark_bar(stroke="white", strokeWidth=0.7)
+    bars = bars.encode(
         y=y,
-        x=alt.X(
-            "seconds:Q",
-            title="seconds per step",
-            stack="zero",
-            axis=alt.Axis(format=".6~g", tickCount=8),
-        ),
-        color=alt.Color(
-            "part:N",
-            scale=alt.Scale(domain=parts, range=[COLOURS[part] for part in parts]),
-            legend=alt.Legend(columns=3),
-        ),
+        x=alt.X("seconds:Q", title="seconds per step", stack="zero", axis=axis),
+        color=colours("part", shown, legend=alt.Legend(columns=3)),
         order=alt.Order("place:Q"),
     )
-    totals = [{"label": row["label"], "total": row["total"]} for row in drawing.rows]
-    ends = alt.Chart(alt.Data(values=list({row["label"]: row for row in totals}.values())))
-    words = ends.mark_text(align="left", dx=5, fontSize=12).encode(
-        y=y, x=alt.X("total:Q"), text=alt.Text("total:Q", format=".3~g")
-    )
-    return (bars + words).properties(width=WIDTH, height=ROW_HEIGHT * len(labels))
+    totals = {row["label"]: row["total"] for row in drawing.rows}
+    ends = data({"label": label, "total": total} for label, total in totals.items())
+    words = ends.mark_text(align="left", dx=5, fontSize=12)
+    words = words.encode(y=y, x=alt.X("total:Q"), text=alt.Text("total:Q", format=".3~g"))
+    return layered(bars, words, height=ROW_HEIGHT * len(labels))
 
 
 step_breakdown = Chart(title="Step-time breakdown, one bar a fabric", build=_build)

@@ -13,17 +13,17 @@ _COMMANDS: Final = {"error": "error", "warning": "warning", "info": "notice"}
 
 def _render(rendering: Rendering) -> str:
     result: Linted = rendering.result
-    return "".join(f"{_line(one)}\n" for one in result.findings)
+    return "".join(f"{_line(finding)}\n" for finding in result.findings)
 
 
-def _line(one: "Finding") -> str:
-    place = one.at
-    where = {"file": place.file, "line": place.line, "col": place.column, "title": one.rule}
+def _line(finding: "Finding") -> str:
+    place = finding.at
+    where = {"file": place.file, "line": place.line, "col": place.column, "title": finding.rule}
     pairs = ",".join(
         f"{key}={escape.github_property(str(value))}" for key, value in where.items()
     )
-    text = escape.github(f"{one.message}\nTo do: {one.fix}")
-    return f"::{_COMMANDS[one.severity.value]} {pairs}::{text}"
+    text = escape.github(f"{finding.message}\nTo do: {finding.fix}")
+    return f"::{_COMMANDS[finding.severity.value]} {pairs}::{text}"
 
 
 github = Renderer(title="GitHub annotations", render=_render, kinds=frozenset({"linted"}))

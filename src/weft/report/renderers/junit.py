@@ -18,57 +18,59 @@ def _render(rendering: Rendering) -> str:
 
 def _checklist(result: "Checklist") -> Iterator[str]:
     """Yield one case an item: what was not measured is an error, which no gate lets pass."""
-    outcomes = [one.outcome.value for one in result.items]
+    outcomes = [item.outcome.value for item in result.items]
     failures, errors = outcomes.count("FAIL"), outcomes.count("NOT MEASURED")
     counts = f'tests="{len(outcomes)}" failures="{failures}" errors="{errors}"'
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield f'<testsuites name="weft check" {counts}>'
     yield f'  <testsuite name="weft check" {counts}>'
-    for one in result.items:
-        yield from _item(one)
+    for item in result.items:
+        yield from _item(item)
     yield "  </testsuite>"
     yield "</testsuites>"
 
 
-def _item(one: "Checked") -> Iterator[str]:
-    group, name = escape.xml_attribute(one.group), escape.xml_attribute(one.item)
+def _item(item: "Checked") -> Iterator[str]:
+    group, name = escape.xml_attribute(item.group), escape.xml_attribute(item.item)
     yield f"    <testcase classname={group} name={name}>"
-    kind = {"FAIL": "failure", "NOT MEASURED": "error"}.get(one.outcome.value)
+    kind = {"FAIL": "failure", "NOT MEASURED": "error"}.get(item.outcome.value)
     if kind is not None:
-        lines = [f"{line.file}:{line.line}: {line.text}" for line in one.evidence]
-        text = escape.xml("\n".join([one.title, one.reason, *lines, one.measure]))
-        yield f"      <{kind} message={escape.xml_attribute(one.reason)}>{text}</{kind}>"
+        lines = [f"{line.file}:{line.line}: {line.text}" for line in item.evidence]
+        text = escape.xml("\n".join([item.title, item.reason, *lines, item.measure]))
+        yield f"      <{kind} message={escape.xml_attribute(item.reason)}>{text}</{kind}>"
     yield "    </testcase>"
 
 
 def _lines(result: "Linted") -> Iterator[str]:
-    found = {one.at.file for one in result.findings}
+    found = {finding.at.file for finding in result.findings}
     clean = [file.name for file in result.files if file.name not in found]
-    failures = sum(one.severity.value != "info" for one in result.findings)
+    failures = sum(finding.severity.value != "info" for finding in result.findings)
     tests = len(result.findings) + len(clean)
     counts = f'tests="{tests}" failures="{failures}" errors="0"'
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield f'<testsuites name="weft lint" {counts}>'
     yield f'  <testsuite name="weft lint" {counts}>'
-    for one in result.findings:
-        yield from _case(one)
+    for finding in result.findings:
+        yield from _case(finding)
     for name in clean:
         yield f'    <testcase classname={escape.xml_attribute(name)} name="no finding"/>'
     yield "  </testsuite>"
     yield "</testsuites>"
 
 
-def _case(one: "Finding") -> Iterator[str]:
-    name = escape.xml_attribute(f"{one.rule} at line {one.at.line}")
-    yield f"    <testcase classname={escape.xml_attribute(one.at.file)} name={name}>"
-    places = [f"{place.file}:{place.line}: {place.text}" for place in one.evidence]
+def _case(finding: "Finding") -> Iterator[str]:
+    name = escape.xml_attribute(f"{finding.rule} at line {finding.at.line}")
+    yield f"    <testcase classname={escape.xml_attribute(finding.at.file)} name={name}>"
+    places = [f"{place.file}:{place.line}: {place.text}" for place in finding.evidence]
     text = escape.xml(
-        "\n".join([one.message, *places, f"do: {one.fix}", f"see: {one.reference}"])
+        "\n".join([finding.message, *places, f"do: {finding.fix}", f"see: {finding.reference}"])
     )
-    if one.severity.value == "info":
+    if finding.severity.value == "info":
         yield f"      <system-out>{text}</system-out>"
     else:
-        head = f'message={escape.xml_attribute(one.message)} type="{one.severity.value}"'
+        head = (
+            f'message={escape.xml_attribute(finding.message)} type="{finding.severity.value}"'
+        )
         yield f"      <failure {head}>{text}</failure>"
     yield "    </testcase>"
 

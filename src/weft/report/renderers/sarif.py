@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 def _render(rendering: Rendering) -> str:
     result: Linted = rendering.result
-    names = sorted({one.rule for one in result.findings})
+    names = sorted({finding.rule for finding in result.findings})
     run = {
         "tool": {
             "driver": {
@@ -29,7 +29,7 @@ def _render(rendering: Rendering) -> str:
             }
         },
         "columnKind": "unicodeCodePoints",
-        "results": [_result(one, names) for one in result.findings],
+        "results": [_result(finding, names) for finding in result.findings],
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return escape.json_text(log)
@@ -38,7 +38,7 @@ def _render(rendering: Rendering) -> str:
 def _rule(name: str, result: "Linted") -> Json:
     from weft.lint.lint import description  # noqa: PLC0415 - as at the top
 
-    found = next(one for one in result.findings if one.rule == name)
+    found = next(finding for finding in result.findings if finding.rule == name)
     summary, text = description(name)
     rule: Json = {
         "id": name,
@@ -52,16 +52,16 @@ def _rule(name: str, result: "Linted") -> Json:
     return rule
 
 
-def _result(one: "Finding", names: list[str]) -> Json:
+def _result(finding: "Finding", names: list[str]) -> Json:
     return {
-        "ruleId": one.rule,
-        "ruleIndex": names.index(one.rule),
-        "level": _LEVELS[one.severity.value],
-        "message": {"text": f"{one.message}. To do: {one.fix}"},
-        "locations": [_location(one.at)],
+        "ruleId": finding.rule,
+        "ruleIndex": names.index(finding.rule),
+        "level": _LEVELS[finding.severity.value],
+        "message": {"text": f"{finding.message}. To do: {finding.fix}"},
+        "locations": [_location(finding.at)],
         "relatedLocations": [
             _location(place) | {"id": number, "message": {"text": place.text or "see also"}}
-            for number, place in enumerate(one.evidence[1:], 1)
+            for number, place in enumerate(finding.evidence[1:], 1)
         ],
     }
 

@@ -6,16 +6,7 @@ from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 
 from weft.report import escape
-from weft.report.page import (
-    Block,
-    Drawing,
-    Entries,
-    Entry,
-    Facts,
-    Page,
-    Sentences,
-    Table,
-)
+from weft.report.page import Block, Drawing, Entries, Entry, Facts, Page, Sentences, Table
 from weft.report.renderer import Renderer, Rendering
 
 GAP = "  "
@@ -209,12 +200,11 @@ def _narrowed(block: Block, width: int) -> Block:
 
 def _least_width(table: Table) -> int:
     """Return what a table takes with its words wrapped and its numbers whole."""
-    columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
     widths = (
-        min(LEAST_WORDS, max(map(len, cells), default=0))
+        min(LEAST_WORDS, max((len(row[place]) for row in table.rows), default=0))
         if place in table.left
-        else max(map(len, (*cells, *table.columns[place].split())), default=0)
-        for place, cells in enumerate(columns)
+        else _narrow(table, place, banded=False)
+        for place in range(len(table.columns))
     )
     return sum(widths) + len(GAP) * (len(table.columns) - 1)
 
@@ -285,7 +275,7 @@ def _shrunk(
 ) -> int:
     """Take what is too much off the columns of numbers that can spare most; return the rest."""
     spare = {place: widths[place] - _narrow(table, place, banded=banded) for place in numbers}
-    for place in sorted(numbers, key=lambda one: -spare[one]):
+    for place in sorted(numbers, key=lambda column: -spare[column]):
         if excess > 0 and spare[place] > 0:
             widths[place] -= spare[place]
             excess -= spare[place]

@@ -5,7 +5,7 @@ from typing import Final
 
 from weft.design.cost import TotalCost
 from weft.report.numbers import money
-from weft.report.page import Table, rows_of
+from weft.report.page import Table
 
 TITLES: Final = {
     "servers": "servers",
@@ -47,19 +47,19 @@ def cost_rows(costs: Mapping[str, TotalCost]) -> Iterator[dict[str, object]]:
 
 def cost_table(costs: Mapping[str, TotalCost], years: float) -> Table:
     """Return the bill over the years, one line a label."""
-    parts = [parts_usd(cost) for cost in costs.values()]
-    names = [name for name in TITLES if any(name in one for one in parts)]
+    parts = {label: parts_usd(cost) for label, cost in costs.items()}
+    names = [name for name in TITLES if any(name in own for own in parts.values())]
     rows = (
         (
             label,
-            *(money(one[name]) if name in one else "-" for name in names),
+            *(money(parts[label][name]) if name in parts[label] else "-" for name in names),
             money(cost.total_usd),
             money(cost.usd_per_gpu_hour),
         )
-        for (label, cost), one in zip(costs.items(), parts, strict=True)
+        for label, cost in costs.items()
     )
     return Table(
         title=f"Total cost of ownership over {years:g} years",
         columns=("", *(TITLES[name] for name in names), "total", "per GPU-hour"),
-        rows=rows_of(*rows),
+        rows=tuple(rows),
     )

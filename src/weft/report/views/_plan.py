@@ -20,24 +20,16 @@ TITLES: Final = {
     "kubernetes": "Kubernetes",
 }
 _UNIT_ENDS: Final = (
-    "_bytes",
-    "_gbit_per_s",
-    "_mbit_per_s",
-    "_ms",
-    "_us",
-    "_ratio",
-    "_gib",
-    "_m",
-    "_s",
-)
+    "_bytes", "_gbit_per_s", "_mbit_per_s", "_ms", "_us", "_ratio", "_gib", "_m", "_s",
+)  # fmt: skip
 
 
 def within(numbers: Iterable[tuple[str, Planned]], part: str) -> Iterator[tuple[str, Planned]]:
     """Yield the values of one part, by their own names."""
-    for path, one in numbers:
+    for path, planned in numbers:
         head, _, name = path.partition(".")
         if head == part:
-            yield _name(name.removeprefix("settings.")), one
+            yield _name(name.removeprefix("settings.")), planned
 
 
 def _name(name: str) -> str:
@@ -49,9 +41,9 @@ def _name(name: str) -> str:
     return name if name.isupper() else name.replace("_", " ")
 
 
-def value(one: Planned) -> str:
+def value(planned: Planned) -> str:
     """Show a value with its unit."""
-    if isinstance(one.value, bool):
-        return "yes" if one.value else "no"
-    shown = figures(one.value) if isinstance(one.value, float) else str(one.value)
-    return f"{shown} {one.unit}".strip()
+    own = planned.value
+    if isinstance(own, bool):
+        return "yes" if own else "no"
+    return f"{figures(own) if isinstance(own, float) else own} {planned.unit}".strip()

@@ -1,9 +1,12 @@
-"""The last lines of every report: what made the result, and what that cannot see."""
+"""What pages have in common: they end with what made the result, and what that cannot see."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
-from weft.report.page import Sentences
+from weft.report.page import Block, Page, Sentences
 from weft.results import Effect, Provenance
+
+Result = TypeVar("Result")
 
 
 def defaults(made: Provenance) -> Iterator[Sentences]:
@@ -25,3 +28,37 @@ def footer(made: Provenance) -> tuple[str, ...]:
     if not unseen:
         return (first,)
     return (first, f"Not simulated, only in the sourced factors: {', '.join(unseen)}")
+
+
+def paged(
+    title: Callable[[Result], str],
+    answer: Callable[[Result], Iterable[Block]] = lambda _: (),
+    blocks: Callable[[Result], Iterable[Block]] = lambda _: (),
+    *,
+    rest: str = "",
+    is_modelled: bool = True,
+    held_by: Callable[[Result], Any] = lambda result: result,
+) -> Callable[[Result], Page]:
+    """Return what makes the page of a result from its parts; its provenance is the footer.
+
+    Without ``is_modelled`` the footer does not say which effects the model lacks; ``held_by``
+    gives the part of the result that has the provenance, where it is not the result.
+    """
+
+    def page(result: Any) -> Page:  # noqa: ANN401 - any result with a provenance, or without
+        made = getattr(held_by(result), "provenance", None)
+        lines = () if made is None else footer(made)
+        return Page(
+            title=title(result), answer=tuple(answer(result)), blocks=tuple(blocks(result)),
+            rest=rest, footer=lines if is_modelled else lines[:1],
+        )  # fmt: skip
+
+    return page
+
+
+def all_assumptions(made: Provenance, predictions: Iterable[Any]) -> Sentences:
+    """Return the assumptions of a comparison, and once those of each prediction in it."""
+    every = (text for prediction in predictions for text in prediction.provenance.assumptions)
+    return Sentences(
+        title="Assumptions", lines=tuple(dict.fromkeys((*made.assumptions, *every)))
+    )

@@ -1,4 +1,4 @@
-"""What was asked, in a few lines: the head of every report on a training job."""
+"""The question in a few lines: the head of every report on a training job."""
 
 from weft.advise.wording import figure
 from weft.report.numbers import show_rate
@@ -6,27 +6,15 @@ from weft.spec.cluster import Cluster
 from weft.spec.workload import Job, Parallelism
 
 
-def question(cluster: Cluster, job: Job, gpus: int) -> tuple[tuple[str, str], ...]:
-    """Describe a cluster and a job as pairs of names and values."""
+def brief(cluster: Cluster, job: Job) -> tuple[tuple[str, str], ...]:
+    """Describe a cluster and a job in three lines, as pairs of names and values."""
     host, fabric = cluster.host, cluster.fabric
     network = f"{fabric.kind}, {host.nics} x {show_rate(host.nic_bytes_per_s)} per host"
+    tokens = f"{figure(job.global_batch, 'sequences')} of {job.sequence_length} tokens"
     return (
         ("cluster", f"{figure(cluster.hosts, 'hosts')} of {host.gpus} {host.gpu}"),
         ("network", f"{network}, {cluster.topology.kind.replace('_', ' ')}"),
-        ("job", f"{job.model.name} on {figure(gpus, 'GPUs')}, {job.precision}"),
-        ("batch", f"{figure(job.global_batch, 'sequences')} of {job.sequence_length} tokens"),
-        ("parallelism", spread(job)),
-    )
-
-
-def brief(cluster: Cluster, job: Job, gpus: int) -> tuple[tuple[str, str], ...]:
-    """Describe a cluster and a job in three lines."""
-    named = dict(question(cluster, job, gpus))
-    tokens = f"{figure(job.global_batch, 'sequences')} of {job.sequence_length} tokens"
-    return (
-        ("cluster", named["cluster"]),
-        ("network", named["network"]),
-        ("job", f"{tokens}, {job.precision}; {named['parallelism']}"),
+        ("job", f"{tokens}, {job.precision}; {spread(job)}"),
     )
 
 

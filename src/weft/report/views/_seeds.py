@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from weft.predict.simulation import Simulation, TrafficOutcome
 from weft.report.numbers import figures, seconds
 
@@ -13,26 +15,14 @@ SPREAD_NOTE = (
 
 def spread_rows(result: Simulation) -> Iterator[tuple[str, ...]]:
     """Yield a row for each traffic that ended at least once."""
-    for one in result.traffic:
-        if one.completions_s:
-            yield (one.name, *spread_cells(one))
+    for traffic in result.traffic:
+        if traffic.completions_s:
+            yield (traffic.name, *spread_cells(traffic))
 
 
-def spread_cells(one: TrafficOutcome) -> tuple[str, ...]:
+def spread_cells(traffic: TrafficOutcome) -> tuple[str, ...]:
     """Show middle, tail and ends of the completions of a traffic."""
-    found = sorted(one.completions_s)
+    found = sorted(traffic.completions_s)
     least, most = found[0], found[-1]
-    shown = (_quantile(found, 0.5), _quantile(found, 0.99), least, most)
+    shown = (*map(float, np.quantile(found, (0.5, 0.99))), least, most)
     return (str(len(found)), *(seconds(time) for time in shown), figures(most / least))
-
-
-def _quantile(found: list[float], share: float) -> float:
-    """Return a quantile between the two values next to it.
-
-    >>> _quantile([1.0, 2.0, 4.0], 0.5), _quantile([1.0, 2.0], 0.75)
-    (2.0, 1.75)
-    """
-    place = share * (len(found) - 1)
-    below = int(place)
-    above = min(below + 1, len(found) - 1)
-    return found[below] + (found[above] - found[below]) * (place - below)

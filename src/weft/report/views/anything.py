@@ -5,7 +5,7 @@ from typing import Any
 
 from weft.report.numbers import figures
 from weft.report.page import Block, Facts, Page, Sentences, Table, View
-from weft.report.plain import plain
+from weft.report.plain import flat, plain
 
 MOST_COLUMNS = 9
 
@@ -34,7 +34,7 @@ def _blocks(body: Any) -> Iterator[Block]:  # noqa: ANN401 - plain data
 
 def _titled(key: str, value: Any) -> Iterator[Block]:  # noqa: ANN401 - plain data
     if isinstance(value, Mapping):
-        pairs = tuple((name, _cell(item)) for name, item in _flat(value))
+        pairs = tuple((name, _cell(item)) for name, item in flat(value, _estimate))
         yield Facts(title=key, pairs=pairs)
     elif all(isinstance(item, Mapping) for item in value):
         yield _table(key, value)
@@ -62,14 +62,6 @@ def _long(value: object) -> bool:
 
 def _estimate(value: object) -> bool:
     return isinstance(value, Mapping) and {"value", "low", "high"} <= value.keys()
-
-
-def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    for key, item in value.items():
-        if isinstance(item, Mapping) and not _estimate(item):
-            yield from _flat(item, f"{before}{key}.")
-        else:
-            yield f"{before}{key}", item
 
 
 def _cell(value: Any) -> str:  # noqa: ANN401 - plain data

@@ -3,24 +3,22 @@
 from collections.abc import Iterator
 
 from weft.bench.run import BenchRun
-from weft.bench.sweep import Timing
-from weft.report.numbers import figures, seconds, show_size
-from weft.report.page import Block, Facts, Page, Sentences, Table, View, rows_of
-
-_HUNDRED = 100
+from weft.report.numbers import figures, noise
+from weft.report.page import Block, Columns, Facts, Sentences, View, table
+from weft.report.views._provenance import paged
 
 
-def _page(result: BenchRun) -> Page:
-    return Page(title=f"{result.tool}: {result.operation}", blocks=tuple(_blocks(result)))
+def _title(result: BenchRun) -> str:
+    return f"{result.tool}: {result.operation}"
 
 
 def _blocks(result: BenchRun) -> Iterator[Block]:
     yield Facts(pairs=tuple(_facts(result)))
-    yield Table(
-        title="Measured",
-        columns=("size", "time", "noise", "algbw GB/s"),
-        rows=rows_of(*(_row(one) for one in result.timings)),
-    )
+    columns: Columns = {
+        "size": "size_bytes", "time": "time_s", "noise": lambda run: noise(run.noise_ratio),
+        "algbw GB/s": lambda run: figures(run.size_bytes / run.time_s / 1e9),
+    }  # fmt: skip
+    yield table(result.timings, columns, title="Measured")
     yield Sentences(title="Commands", lines=result.commands)
 
 
@@ -37,11 +35,6 @@ def _facts(result: BenchRun) -> Iterator[tuple[str, str]]:
         yield "in the history", f"run {result.id}"
 
 
-def _row(one: Timing) -> tuple[str, ...]:
-    return (
-        show_size(one.size_bytes), seconds(one.time_s), f"±{one.noise_ratio * _HUNDRED:.1f} %",
-        figures(one.size_bytes / one.time_s / 1e9),
-    )  # fmt: skip
-
-
-bench_run = View(shows="weft.bench.run.BenchRun", verb="", page=_page)
+bench_run = View(
+    shows="weft.bench.run.BenchRun", verb="", page=paged(_title, blocks=_blocks)
+)  # fmt: skip

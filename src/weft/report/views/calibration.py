@@ -3,19 +3,13 @@
 from collections.abc import Iterator
 
 from weft.calibrate.calibration import Calibration
-from weft.calibrate.gpu import GpuMeasurement
 from weft.report.numbers import count, figures, percent
-from weft.report.page import Block, Facts, Page, Sentences, Table, View, rows_of
-from weft.report.views._provenance import footer
+from weft.report.page import Block, Columns, Facts, Sentences, Table, View, table
+from weft.report.views._provenance import paged
 
 
-def _page(result: Calibration) -> Page:
-    return Page(
-        title=f"{result.cluster.name} with your own measurements: {result.overlay.name}",
-        answer=tuple(_answer(result)),
-        blocks=tuple(_blocks(result)),
-        footer=footer(result.provenance),
-    )
+def _title(result: Calibration) -> str:
+    return f"{result.cluster.name} with your own measurements: {result.overlay.name}"
 
 
 def _answer(result: Calibration) -> Iterator[Block]:
@@ -29,15 +23,9 @@ def _answer(result: Calibration) -> Iterator[Block]:
     )
 
 
-def _blocks(result: Calibration) -> Iterator[Block]:
-    yield _files(result)
-    if result.gpu is not None:
-        yield _products(result.gpu)
-
-
 def _facts(result: Calibration) -> Iterator[tuple[str, str]]:
     yield "overlay", f"{result.overlay.name}@{result.overlay.sha256[:12]}"
-    yield "readings", str(sum(one.readings for one in result.files))
+    yield "readings", str(sum(file.readings for file in result.files))
     for when, error in (
         ("before", result.median_abs_error_before_ratio),
         ("after", result.median_abs_error_after_ratio),
@@ -48,64 +36,48 @@ def _facts(result: Calibration) -> Iterator[tuple[str, str]]:
         yield "GPU measured", result.gpu.device
 
 
-def _files(result: Calibration) -> Table:
-    rows = ((one.file, one.benchmark, str(one.readings)) for one in result.files)
-    return Table(
-        title="Files read",
-        columns=("file", "benchmark", "readings"),
-        rows=rows_of(*rows),
-        left=(0, 1),
-    )
-
-
 def _collectives(result: Calibration) -> Table:
     rows = (
         (
-            name,
-            str(one.rows),
-            figures(one.fixed_ratio),
-            figures(one.volume_ratio),
-            f"{figures(one.low_ratio)}–{figures(one.high_ratio)}",  # noqa: RUF001 - a range
+            name, str(found.rows), figures(found.fixed_ratio), figures(found.volume_ratio),
+            f"{figures(found.low_ratio)}–{figures(found.high_ratio)}",  # noqa: RUF001 - a range
         )
-        for name, one in sorted(result.overlay.collectives.items())
-    )
+        for name, found in sorted(result.overlay.collectives.items())
+    )  # fmt: skip
     return Table(
         title="Measured over predicted time",
         columns=("class", "sizes", "start and steps", "volume", "band of the rest"),
-        rows=rows_of(*rows),
+        rows=tuple(rows),
         notes=("1 is as predicted; above 1 is slower.",),
     )
 
 
 def _ratios(result: Calibration) -> Table:
     own = result.overlay
-    rows = [(f"matrix products, {p}", figures(r)) for p, r in own.matrix_ratio.items()]
-    rows += [
-        ("attention", figures(own.attention_ratio)),
-        ("memory bandwidth", figures(own.memory_ratio)),
-    ]
+    ratios = {f"matrix products, {name}": ratio for name, ratio in own.matrix_ratio.items()}
+    ratios |= {"attention": own.attention_ratio, "memory bandwidth": own.memory_ratio}
     return Table(
         title="This GPU over a healthy one of its kind",
         columns=("what", "ratio"),
-        rows=rows_of(*rows),
+        rows=tuple((name, figures(ratio)) for name, ratio in ratios.items()),
     )
 
 
-def _products(measured: GpuMeasurement) -> Table:
-    rows = (
-        (
-            one.precision,
-            f"{one.rows} x {one.inner} x {one.columns}",
-            count(one.flop_per_s, "FLOP/s"),
-        )
-        for one in measured.products
-    )
-    return Table(
-        title="Matrix products measured",
-        columns=("precision", "shape", "rate"),
-        rows=rows_of(*rows),
-        left=(0, 1),
-    )
+def _blocks(result: Calibration) -> Iterator[Block]:
+    files = {"file": "file", "benchmark": "benchmark", "readings": "readings"}
+    yield table(result.files, files, title="Files read")
+    if result.gpu is not None:
+        products: Columns = {
+            "precision": "precision",
+            "shape": lambda product: f"{product.rows} x {product.inner} x {product.columns}",
+            "rate": lambda product: count(product.flop_per_s, "FLOP/s"),
+        }
+        title = "Matrix products measured"
+        yield table(result.gpu.products, products, title=title, left=(0, 1))
 
 
-calibration = View(shows="weft.calibrate.calibration.Calibration", verb="calibrate", page=_page)
+calibration = View(
+    shows="weft.calibrate.calibration.Calibration",
+    verb="calibrate",
+    page=paged(_title, _answer, _blocks),
+)

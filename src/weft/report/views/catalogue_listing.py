@@ -1,25 +1,19 @@
 """`weft catalog`: what the catalogue holds."""
 
 from weft.catalogue.sheet import CatalogueListing
-from weft.report.page import Facts, Page, Sentences, Table, View, rows_of
+from weft.report.page import Columns, Facts, Page, Sentences, View, table
+
+NOTE = "Weak figures have confidence 1: a single weak source, or an estimate that says how."
 
 
 def _page(result: CatalogueListing) -> Page:
-    rows = (
-        (entry.kind, entry.name, entry.title, str(entry.figures), str(entry.weak or "-"))
-        for entry in result.entries
-    )
-    note = "Weak figures have confidence 1: a single weak source, or an estimate that says how."
+    columns: Columns = {"kind": "kind", "name": "name", "device": "title", "figures": "figures",
+               "weak": lambda entry: str(entry.weak or "-")}  # fmt: skip
     return Page(
         title="Catalogue",
         blocks=(
             Facts(pairs=(("devices", str(len(result.entries))),)),
-            Table(
-                columns=("kind", "name", "device", "figures", "weak"),
-                rows=rows_of(*rows),
-                left=(0, 1, 2),
-                notes=(note,),
-            ),
+            table(result.entries, columns, notes=(NOTE,)),
             Sentences(lines=("weft catalog KIND NAME shows every figure with its sources.",)),
         ),
         footer=(f"catalogue {result.catalogue_sha256[:12]}",),

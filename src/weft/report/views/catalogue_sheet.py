@@ -5,7 +5,7 @@ from typing import Final
 
 from weft.catalogue.sheet import CatalogueSheet, Figure
 from weft.report.numbers import figures
-from weft.report.page import Block, Facts, Page, Sentences, Table, View, rows_of
+from weft.report.page import Block, Facts, Page, Sentences, Table, View
 from weft.units import gbit_from_rate
 
 _SCALES: Final = {
@@ -38,7 +38,7 @@ def _blocks(result: CatalogueSheet) -> Iterator[Block]:
     yield Table(
         title="Figures",
         columns=("figure", "value", "low", "high", "unit", "confidence", "source"),
-        rows=rows_of(*(_row(figure) for figure in result.figures)),
+        rows=tuple(map(_row, result.figures)),
         left=(0, 4, 6),
         notes=("Confidence: 3 primary or measured, 2 good secondary, 1 weak or estimated.",),
     )
@@ -46,12 +46,12 @@ def _blocks(result: CatalogueSheet) -> Iterator[Block]:
         yield Table(
             title="Prices seen",
             columns=("date", "seller", "term", "low USD/h", "high USD/h", "source"),
-            rows=rows_of(*(
+            rows=tuple(
                 (p.date, p.seller, p.term, figures(p.low_usd), figures(p.high_usd), p.source)
                 for p in result.points
-            )),
+            ),
             left=(0, 1, 2, 5),
-        )  # fmt: skip
+        )
     yield Facts(
         title="Sources",
         pairs=tuple(

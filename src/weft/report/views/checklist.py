@@ -1,57 +1,55 @@
 """`weft check`: what passed, what failed, and what nobody measured."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from weft.check.checked import Checked, Checklist, Outcome
-from weft.report.page import Block, Page, Sentences, Table, View
-from weft.report.views._provenance import footer
+from weft.report.page import Block, Columns, Sentences, Table, View, table
+from weft.report.views._provenance import paged
 
 _MOST_ROWS = 12
 
 
-def _page(result: Checklist) -> Page:
-    by = {one: [row for row in result.items if row.outcome is one] for one in Outcome}
-    counts = ", ".join(f"{len(by[one])} {one.value}" for one in Outcome if by[one])
+def _of(result: Checklist, outcome: Outcome) -> list[Checked]:
+    return [item for item in result.items if item.outcome is outcome]
+
+
+def _title(result: Checklist) -> str:
+    found = {outcome.value: len(_of(result, outcome)) for outcome in Outcome}
+    counts = ", ".join(f"{count} {name}" for name, count in found.items() if count)
     what = "Node gate" if result.gate else "Checklist"
-    return Page(
-        title=f"{what} of {result.cluster}: {result.outcome.value} ({counts})",
-        answer=tuple(_answer(by)),
-        blocks=(_table("Items", result.items), *_evidence(by[Outcome.FAIL])),
-        rest="every item",
-        footer=footer(result.provenance)[:1],
-    )
+    return f"{what} of {result.cluster}: {result.outcome.value} ({counts})"
 
 
-def _answer(by: dict[Outcome, list[Checked]]) -> Iterator[Block]:
-    if by[Outcome.FAIL]:
-        yield _table("Failed", by[Outcome.FAIL][:_MOST_ROWS])
-    if by[Outcome.UNMEASURED]:
-        yield Table(
-            title="Not measured, so not passed", columns=("item", "why", "measured by"),
-            rows=tuple((one.item, one.reason, one.measure) for one in by[Outcome.UNMEASURED]),
-            left=(0, 1, 2),
-        )  # fmt: skip
-    if by[Outcome.PASS]:
-        names = ", ".join(one.item for one in by[Outcome.PASS])
+def _answer(result: Checklist) -> Iterator[Block]:
+    if failed := _of(result, Outcome.FAIL):
+        yield _items("Failed", failed[:_MOST_ROWS])
+    if unmeasured := _of(result, Outcome.UNMEASURED):
+        columns = {"item": "item", "why": "reason", "measured by": "measure"}
+        yield table(unmeasured, columns, title="Not measured, so not passed")
+    if passed := _of(result, Outcome.PASS):
+        names = ", ".join(item.item for item in passed)
         yield Sentences(title="Passed", lines=(names,))
 
 
-def _table(title: str, rows: "tuple[Checked, ...] | list[Checked]") -> Table:
-    return Table(
-        title=title, columns=("item", "outcome", "why"),
-        rows=tuple((one.item, one.outcome.value, one.reason or one.title) for one in rows),
-        left=(0, 1, 2),
-    )  # fmt: skip
+def _items(title: str, items: Sequence[Checked]) -> Table:
+    columns: Columns = {"item": "item", "outcome": "outcome",
+               "why": lambda item: item.reason or item.title}  # fmt: skip
+    return table(items, columns, title=title, left=(0, 1, 2))
 
 
-def _evidence(failed: list[Checked]) -> Iterator[Block]:
+def _blocks(result: Checklist) -> Iterator[Block]:
+    yield _items("Items", result.items)
     lines = [
-        f"{one.item}: {line.file}:{line.line}: {line.text.strip()}"
-        for one in failed
-        for line in one.evidence
+        f"{item.item}: {line.file}:{line.line}: {line.text.strip()}"
+        for item in _of(result, Outcome.FAIL)
+        for line in item.evidence
     ]
     if lines:
         yield Sentences(title="Evidence", lines=tuple(lines))
 
 
-checklist = View(shows="weft.check.checked.Checklist", verb="check", page=_page)
+checklist = View(
+    shows="weft.check.checked.Checklist",
+    verb="check",
+    page=paged(_title, _answer, _blocks, rest="every item", is_modelled=False),
+)

@@ -1,12 +1,13 @@
 """`weft claims`: what the articles say, put to the test on one cluster."""
 
+from collections.abc import Iterator
 from math import isfinite
 
 from weft.advise.claim import ARTICLES, Claimed, Finding, Outcome, Tested
 from weft.advise.claims import Claims
 from weft.advise.wording import figure
-from weft.report.page import Entries, Entry, Page, Sentences, Table, View, rows_of
-from weft.report.views._provenance import footer
+from weft.report.page import Block, Columns, Entries, Entry, Sentences, View, table
+from weft.report.views._provenance import paged
 
 ORDER = (Outcome.HOLDS, Outcome.WHEN, Outcome.FAILS, Outcome.OPEN, Outcome.UNTESTED)
 SHORT = {
@@ -20,59 +21,53 @@ COUNTED = {
 TEXT_WIDTH = 62
 
 
-def _page(result: Claims) -> Page:
-    ordered = sorted(result.claims, key=lambda one: ORDER.index(one.outcome))
-    name = f"{result.job.model.name} on {result.cluster.name}"
+def _title(result: Claims) -> str:
     counts = (
-        (words, result.outcomes.get(str(kind.value), 0)) for kind, words in COUNTED.items()
+        (result.outcomes.get(str(kind.value), 0), words) for kind, words in COUNTED.items()
     )
-    told = ", ".join(f"{count} {words}" for words, count in counts if count)
-    return Page(
-        title=f"{name}: of {len(result.claims)} claims {told}",
-        answer=(
-            Table(
-                columns=("point", "outcome", "claim"),
-                rows=rows_of(
-                    *((one.point, SHORT[one.outcome], _cut(one.text)) for one in ordered)
-                ),
-                left=(0, 1, 2),
-            ),
-        ),
-        blocks=(
-            Entries(title="Evidence", items=tuple(_entry(one) for one in result.claims)),
-            Sentences(
-                title="Articles",
-                lines=tuple(f"{letter}: {title}" for letter, title in ARTICLES.items()),
-            ),
-        ),
-        footer=footer(result.provenance),
-    )
+    found = ", ".join(f"{count} {words}" for count, words in counts if count)
+    name = f"{result.job.model.name} on {result.cluster.name}"
+    return f"{name}: of {len(result.claims)} claims {found}"
+
+
+def _answer(result: Claims) -> Iterator[Block]:
+    ordered = sorted(result.claims, key=lambda claim: ORDER.index(claim.outcome))
+    columns: Columns = {"point": "point", "outcome": lambda claim: SHORT[claim.outcome],
+               "claim": lambda claim: _cut(claim.text)}  # fmt: skip
+    yield table(ordered, columns, left=(0, 1, 2))
 
 
 def _cut(text: str) -> str:
     return text if len(text) <= TEXT_WIDTH else f"{text[: TEXT_WIDTH - 3].rstrip()}..."
 
 
-def _entry(one: Tested) -> Entry:
-    condition = f": {one.condition}" if one.condition else ""
+def _blocks(result: Claims) -> Iterator[Block]:
+    yield Entries(title="Evidence", items=tuple(map(_entry, result.claims)))
+    yield Sentences(
+        title="Articles", lines=tuple(f"{letter}: {name}" for letter, name in ARTICLES.items())
+    )
+
+
+def _entry(claim: Tested) -> Entry:
+    condition = f": {claim.condition}" if claim.condition else ""
     return Entry(
-        head=f"{one.point} ({', '.join(one.articles)})",
-        text=f'"{one.text}" {one.outcome.value}{condition}',
-        lines=tuple(_line(finding) for finding in one.findings),
+        head=f"{claim.point} ({', '.join(claim.articles)})",
+        text=f'"{claim.text}" {claim.outcome.value}{condition}',
+        lines=tuple(map(_line, claim.findings)),
     )
 
 
-def _line(one: Finding) -> str:
+def _line(finding: Finding) -> str:
     """Write a finding: the number, the range claimed, the outcome of the two."""
-    if one.found is None:
-        return f"{one.label}: {one.outcome.value}, {one.evidence}"
-    number = figure(one.found.value, one.unit)
-    if one.found.low != one.found.high:
-        number += f" ({figure(one.found.low, one.unit)} to {figure(one.found.high, one.unit)})"
-    claimed = f"claimed {_range(one.claimed, one.unit)}"
-    return (
-        f"{one.label}: {one.outcome.value}. {one.quantity}: {number}, {claimed}; {one.evidence}"
-    )
+    head = f"{finding.label}: {finding.outcome.value}"
+    found, unit = finding.found, finding.unit
+    if found is None:
+        return f"{head}, {finding.evidence}"
+    number = figure(found.value, unit)
+    if found.low != found.high:
+        number += f" ({figure(found.low, unit)} to {figure(found.high, unit)})"
+    claimed = f"claimed {_range(finding.claimed, unit)}"
+    return f"{head}. {finding.quantity}: {number}, {claimed}; {finding.evidence}"
 
 
 def _range(claimed: Claimed, unit: str) -> str:
@@ -85,6 +80,6 @@ def _range(claimed: Claimed, unit: str) -> str:
 claims = View(
     shows="weft.advise.claims.Claims",
     verb="claims",
-    page=_page,
+    page=paged(_title, _answer, _blocks),
     charts=(),
 )

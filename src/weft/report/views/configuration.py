@@ -3,55 +3,29 @@
 from collections.abc import Iterator
 
 from weft.generate.target import MANIFEST, Configuration
-from weft.report.page import Page, Sentences, Table, View, rows_of
-from weft.report.views._provenance import footer
+from weft.report.page import Block, Sentences, Table, View, table
+from weft.report.views._provenance import paged
 
 
-def _page(result: Configuration) -> Page:
-    return Page(
-        title=f"Configuration of {result.cluster}: {len(result.files)} files",
-        answer=(
-            Table(
-                title="Files",
-                columns=("target", "files", "bytes", "first"),
-                rows=rows_of(*_targets(result)),
-                left=(0, 3),
-            ),
-            *_left_out(result),
-            *_applied(result),
-            Sentences(lines=(_where(result),)),
-        ),
-        blocks=(
-            Table(
-                title="Validation",
-                columns=("target", "file", "validated by"),
-                rows=rows_of(*((p.target, p.file, p.proof.value) for p in result.proofs)),
-                left=(0, 1, 2),
-            ),
-        ),
-        footer=footer(result.provenance)[:1],
+def _title(result: Configuration) -> str:
+    return f"Configuration of {result.cluster}: {len(result.files)} files"
+
+
+def _answer(result: Configuration) -> Iterator[Block]:
+    yield Table(
+        title="Files",
+        columns=("target", "files", "bytes", "first"),
+        rows=tuple(_targets(result)),
+        left=(0, 3),
     )
-
-
-def _applied(result: Configuration) -> Iterator[Sentences]:
-    if result.applied:
-        yield Sentences(lines=tuple(f"{one.target}: {one.how}" for one in result.applied))
-
-
-def _left_out(result: Configuration) -> Iterator[Table]:
     if result.left_out:
-        yield Table(
-            title="Left out",
-            columns=("target", "why"),
-            rows=rows_of(*((one.target, one.reason) for one in result.left_out)),
-            left=(0, 1),
-        )
-
-
-def _where(result: Configuration) -> str:
+        yield table(result.left_out, {"target": "target", "why": "reason"}, title="Left out")
+    if result.applied:
+        yield Sentences(lines=tuple(f"{step.target}: {step.how}" for step in result.applied))
+    where = "Nothing was written. --out DIR writes the files; -o json has the text of each."
     if result.folder:
-        return f"Written to {result.folder}, with the checksums in {MANIFEST}."
-    return "Nothing was written. --out DIR writes the files; -o json has the text of each."
+        where = f"Written to {result.folder}, with the checksums in {MANIFEST}."
+    yield Sentences(lines=(where,))
 
 
 def _targets(result: Configuration) -> Iterator[tuple[str, ...]]:
@@ -64,6 +38,13 @@ def _targets(result: Configuration) -> Iterator[tuple[str, ...]]:
         yield target, str(len(files)), str(size), files[0][0]
 
 
+def _blocks(result: Configuration) -> Iterator[Block]:
+    columns = {"target": "target", "file": "file", "validated by": "proof"}
+    yield table(result.proofs, columns, title="Validation")
+
+
 configuration = View(
-    shows="weft.generate.target.Configuration", verb="render", page=_page
-)  # fmt: skip
+    shows="weft.generate.target.Configuration",
+    verb="render",
+    page=paged(_title, _answer, _blocks, is_modelled=False),
+)

@@ -10,8 +10,8 @@ from weft.doctor.verdict import Verdict
 from weft.inventory.evidence import Evidence
 from weft.inventory.severity import Severity
 from weft.report.numbers import money, percent, seconds
-from weft.report.page import Block, Entries, Entry, Facts, Page, Sentences, View
-from weft.report.views._provenance import footer
+from weft.report.page import Block, Entries, Entry, Facts, Sentences, View, many
+from weft.report.views._provenance import paged
 
 _FIRST = 3
 """Findings of the first screen."""
@@ -23,39 +23,27 @@ _MOST_UNREAD = 6
 _LONGEST_HEADLINE = 90
 
 
-def _page(result: Diagnosis) -> Page:
-    return Page(
-        title=_headline(result),
-        answer=tuple(_answer(result)),
-        blocks=tuple(_rest(result)),
-        footer=footer(result.provenance)[:1],
-    )
-
-
 def _headline(result: Diagnosis) -> str:
     """Return the verdict in one sentence, which names what it is about."""
-    shown = [one for one in result.findings if one.severity is not Severity.INFO]
+    shown = [found for found in result.findings if found.severity is not Severity.INFO]
     if result.verdict is Verdict.NONE or not shown:
-        read = sum(1 for one in result.files if not one.skipped)
-        files = f"{read} file{'' if read == 1 else 's'}"
-        lost = sum(1 for file in result.files if file.notes)
-        if result.verdict is Verdict.UNKNOWN and lost:
-            of_all = f"{lost} of {len(result.files)} files"
-            return f"Cannot tell: no problem found, but {of_all} could not be read whole"
-        unread = sum(len(file.unread) for file in result.files)
-        if (
-            result.verdict is Verdict.UNKNOWN
-            and unread
-            and any(f.matched for f in result.files)
-        ):
-            lines = f"{unread} line{'' if unread == 1 else 's'}"
-            return f"Cannot tell: {lines} that weft cannot interpret may be errors"
-        if result.verdict is Verdict.UNKNOWN:
-            return f"Cannot tell: nothing in {files} that weft can judge"
-        return f"No problem found in {files}"
+        return _without_problem(result)
     more = f" ({len(shown) - 1} more)" if len(shown) > 1 else ""
-    said = "cannot tell; suspected" if result.verdict is Verdict.UNKNOWN else result.verdict
-    return f"{said.capitalize()}: {_short(shown[0])}{more}"
+    verdict = "cannot tell; suspected" if result.verdict is Verdict.UNKNOWN else result.verdict
+    return f"{verdict.capitalize()}: {_short(shown[0])}{more}"
+
+
+def _without_problem(result: Diagnosis) -> str:
+    files = many(sum(not file.skipped for file in result.files), "file")
+    if result.verdict is not Verdict.UNKNOWN:
+        return f"No problem found in {files}"
+    if lost := sum(bool(file.notes) for file in result.files):
+        of_all = f"{lost} of {len(result.files)} files"
+        return f"Cannot tell: no problem found, but {of_all} could not be read whole"
+    unread = sum(len(file.unread) for file in result.files)
+    if unread and any(file.matched for file in result.files):
+        return f"Cannot tell: {many(unread, 'line')} that weft cannot interpret may be errors"
+    return f"Cannot tell: nothing in {files} that weft can judge"
 
 
 def _short(found: Finding) -> str:
@@ -63,7 +51,7 @@ def _short(found: Finding) -> str:
     if len(found.title) <= _LONGEST_HEADLINE:
         return found.title
     title = found.title.split(": ", 1)[0]
-    if not found.entities or any(one in title for one in found.entities):
+    if not found.entities or any(name in title for name in found.entities):
         return title
     return f"{title}: {folded(found.entities, 1)}"
 
@@ -71,9 +59,9 @@ def _short(found: Finding) -> str:
 def _answer(result: Diagnosis) -> Iterator[Block]:
     if result.findings:
         first = result.findings[:_FIRST]
-        yield Entries(items=tuple(_entry(one, _MOST_LINES) for one in first))
+        yield Entries(items=tuple(_entry(found, _MOST_LINES) for found in first))
     if len(result.findings) > _FIRST:
-        rest = folded([one.cause for one in result.findings[_FIRST:]], 6)
+        rest = folded([found.cause for found in result.findings[_FIRST:]], 6)
         yield Sentences(lines=(f"Further findings (--full): {rest}",))
     lost = [f"{file.file}: {file.notes[0]}" for file in result.files if file.notes]
     if lost:
@@ -88,7 +76,7 @@ def _rest(result: Diagnosis) -> Iterator[Block]:
     if result.findings:
         yield Entries(
             title="All findings",
-            items=tuple(_entry(one, _MOST_LINES_IN_FULL) for one in result.findings),
+            items=tuple(_entry(found, _MOST_LINES_IN_FULL) for found in result.findings),
         )
     yield from _not_interpreted(result, _MOST_UNREAD)
     yield Facts(title="Read", pairs=tuple(_read(result)))
@@ -109,7 +97,7 @@ def _entry(found: Finding, most_lines: int) -> Entry:
 
 
 def _lines(found: Finding, most_lines: int) -> Iterator[str]:
-    if found.entities and not any(one in found.title for one in found.entities):
+    if found.entities and not any(name in found.title for name in found.entities):
         yield f"where: {folded(found.entities, _MOST_PLACES)}"
     for line in _spread(found.evidence, most_lines):
         yield f"evidence: {line.place}: {line.text}" if line.text else f"evidence: {line.place}"
@@ -130,8 +118,8 @@ def _lines(found: Finding, most_lines: int) -> Iterator[str]:
 def _spread(lines: tuple[Evidence, ...], most: int) -> Iterator[Evidence]:
     """Yield some of the lines, of different files first."""
     seen: set[str] = set()
-    others = [one for one in lines if not (one.file in seen or seen.add(one.file))]  # type: ignore[func-returns-value]
-    rest = [one for one in lines if one not in others]
+    others = [line for line in lines if not (line.file in seen or seen.add(line.file))]  # type: ignore[func-returns-value]
+    rest = [line for line in lines if line not in others]
     yield from [*others, *rest][:most]
 
 
@@ -160,4 +148,8 @@ def _read(result: Diagnosis) -> Iterator[tuple[str, str]]:
         yield "could not be read", f"{count}: {why}"
 
 
-diagnosis = View(shows="weft.doctor.diagnose.Diagnosis", verb="diagnose", page=_page)
+diagnosis = View(
+    shows="weft.doctor.diagnose.Diagnosis",
+    verb="diagnose",
+    page=paged(_headline, _answer, _rest, is_modelled=False),
+)

@@ -2,14 +2,11 @@
 
 from collections.abc import Iterator
 
-from weft.accuracy.doctor import DoctorCase, DoctorScore
+from weft.accuracy.doctor import DoctorScore
 from weft.accuracy.posterior import Scale
 from weft.report.numbers import percent
-from weft.report.page import Block, Facts, Page, Sentences, Table, View, rows_of
-
-
-def _page(result: DoctorScore) -> Page:
-    return Page(title="How often the doctor is right", blocks=tuple(_blocks(result)))
+from weft.report.page import Block, Columns, Facts, Sentences, View, table
+from weft.report.views._provenance import paged
 
 
 def _blocks(result: DoctorScore) -> Iterator[Block]:
@@ -23,38 +20,26 @@ def _blocks(result: DoctorScore) -> Iterator[Block]:
             ("false alarms", str(result.false_alarms)),
         )
     )
-    yield Table(
-        title="How sure it was, and how often that was right",
-        columns=("confidence", "stated on average", "findings", "right"),
-        rows=rows_of(
-            *(
-                (
-                    f"{one.level} ({percent(one.from_ratio)} to {percent(one.to_ratio)})",
-                    percent(one.stated_ratio),
-                    str(one.findings),
-                    percent(one.right / one.findings),
-                )
-                for one in result.reliability
-            )
+    levels: Columns = {
+        "confidence": lambda group: (
+            f"{group.level} ({percent(group.from_ratio)} to {percent(group.to_ratio)})"
         ),
-        left=(0,),
-    )
+        "stated on average": "stated_ratio",
+        "findings": "findings",
+        "right": lambda group: percent(group.right / group.findings),
+    }
+    title = "How sure it was, and how often that was right"
+    yield table(result.reliability, levels, title=title)
     if result.scale is not None:
         yield Sentences(lines=(_scale(result.scale),))
-    wrong = [one for one in result.cases if one.false_alarm or not (one.healthy or one.first)]
+    wrong = [case for case in result.cases
+             if case.false_alarm or not (case.healthy or case.first)]  # fmt: skip
     if wrong:
-        yield Table(
-            title="Where it is wrong",
-            columns=("case", "expected", "found"),
-            rows=rows_of(*(_row(one) for one in wrong)),
-            left=(0, 1, 2),
-        )
-    yield Table(
-        title="Confusion",
-        columns=("expected", "found first", "cases"),
-        rows=rows_of(*((one.expected, one.found, str(one.cases)) for one in result.confusion)),
-        left=(0, 1),
-    )
+        ranked: Columns = {"case": "id", "expected": "expected",
+                  "found": lambda case: ", ".join(case.ranked[:3]) or "-"}  # fmt: skip
+        yield table(wrong, ranked, title="Where it is wrong", left=(0, 1, 2))
+    pairs = {"expected": "expected", "found first": "found", "cases": "cases"}
+    yield table(result.confusion, pairs, title="Confusion")
 
 
 def _scale(found: Scale) -> str:
@@ -66,8 +51,8 @@ def _scale(found: Scale) -> str:
     )
 
 
-def _row(case: DoctorCase) -> tuple[str, ...]:
-    return (case.id, case.expected, ", ".join(case.ranked[:3]) or "-")
-
-
-doctor_score = View(shows="weft.accuracy.doctor.DoctorScore", verb="", page=_page)
+doctor_score = View(
+    shows="weft.accuracy.doctor.DoctorScore",
+    verb="",
+    page=paged(lambda _: "How often the doctor is right", blocks=_blocks),
+)

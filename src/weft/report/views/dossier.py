@@ -1,10 +1,11 @@
 """`weft check --dossier`: whether a cluster is accepted, and on what evidence."""
 
+from collections.abc import Iterator
+
 from weft.check.checked import Outcome
 from weft.check.dossier import Dossier
-from weft.report.numbers import show_size
-from weft.report.page import Facts, Page, Table, View
-from weft.report.views._provenance import footer
+from weft.report.page import Block, Columns, Facts, View, table
+from weft.report.views._provenance import paged
 from weft.report.views.checklist import checklist
 from weft.results import Estimate
 
@@ -14,41 +15,36 @@ _VERDICTS = {
 }  # fmt: skip
 
 
-def _page(result: Dossier) -> Page:
-    return Page(
-        title=f"Acceptance of {result.cluster}: {result.outcome.value} "
-        f"({_VERDICTS[result.outcome]})",
-        answer=(
-            Table(
-                title="Verdict", columns=("section", "outcome", "why"), left=(0, 1, 2),
-                rows=tuple(
-                    (one.section, one.outcome.value, one.reason) for one in result.sections
-                ),
-            ),
-            Facts(pairs=(("written", result.written),)),
-        ),
-        blocks=(_speeds(result), *checklist.page(result.checklist).everything),
-        rest="measured against expected, every item of the checklist",
-        footer=footer(result.provenance),
-    )  # fmt: skip
+def _title(result: Dossier) -> str:
+    verdict = _VERDICTS[result.outcome]
+    return f"Acceptance of {result.cluster}: {result.outcome.value} ({verdict})"
 
 
-def _speeds(result: Dossier) -> Table:
-    return Table(
-        title="Bus bandwidth, GB/s: slowest to fastest run, and the band of the model",
-        columns=("operation", "size", "runs", "measured", "expected", "outcome"),
-        rows=tuple(
-            (one.operation, show_size(one.size_bytes), f"{one.runs}",
-             _range(one.measured_bytes_per_s), _range(one.expected_bytes_per_s),
-             one.outcome.value)
-            for one in result.speeds
-        ),
-        left=(0, 5),
-    )  # fmt: skip
+def _answer(result: Dossier) -> Iterator[Block]:
+    columns = {"section": "section", "outcome": "outcome", "why": "reason"}
+    yield table(result.sections, columns, title="Verdict")
+    yield Facts(pairs=(("written", result.written),))
 
 
-def _range(one: Estimate) -> str:
-    return f"{one.value / 1e9:.1f} ({one.low / 1e9:.1f} to {one.high / 1e9:.1f})"
+def _blocks(result: Dossier) -> Iterator[Block]:
+    columns: Columns = {
+        "operation": "operation", "size": "size_bytes", "runs": "runs",
+        "measured": lambda speed: _range(speed.measured_bytes_per_s),
+        "expected": lambda speed: _range(speed.expected_bytes_per_s), "outcome": "outcome",
+    }  # fmt: skip
+    title = "Bus bandwidth, GB/s: slowest to fastest run, and the band of the model"
+    yield table(result.speeds, columns, title=title)
+    yield from checklist.page(result.checklist).everything
 
 
-dossier = View(shows="weft.check.dossier.Dossier", verb="", page=_page)
+def _range(rate: Estimate) -> str:
+    return f"{rate.value / 1e9:.1f} ({rate.low / 1e9:.1f} to {rate.high / 1e9:.1f})"
+
+
+dossier = View(
+    shows="weft.check.dossier.Dossier",
+    verb="",
+    page=paged(
+        _title, _answer, _blocks, rest="measured against expected, every item of the checklist"
+    ),
+)

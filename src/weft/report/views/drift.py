@@ -6,16 +6,16 @@ from typing import Final
 from weft.lint.diff import Drift, Row, Verdict
 from weft.report.page import (
     Block,
+    Columns,
     Entries,
     Entry,
     Facts,
-    Page,
     Sentences,
-    Table,
     View,
-    rows_of,
+    listed,
+    table,
 )
-from weft.report.views._provenance import footer
+from weft.report.views._provenance import paged
 
 _TITLES: Final = {
     Verdict.DIFFERENT: "Different",
@@ -32,13 +32,8 @@ _WIDE: Final = 28
 _PORTS: Final = 3
 
 
-def _page(result: Drift) -> Page:
-    return Page(
-        title=f"{result.cluster}: {_VERDICTS[result.verdict]}",
-        answer=tuple(_answer(result)),
-        blocks=tuple(_blocks(result)),
-        footer=footer(result.provenance)[:1],
-    )
+def _title(result: Drift) -> str:
+    return f"{result.cluster}: {_VERDICTS[result.verdict]}"
 
 
 def _answer(result: Drift) -> Iterator[Block]:
@@ -46,17 +41,27 @@ def _answer(result: Drift) -> Iterator[Block]:
     rows = [row for row in result.rows if row.verdict in _TITLES]
     rows.sort(key=lambda row: (not row.critical, list(_TITLES).index(row.verdict)))
     if rows:
-        yield Table(
-            columns=("setting", "planned", "running"),
-            rows=rows_of(*(_short(row) for row in rows)),
-            left=(0, 1, 2),
+        columns: Columns = {"setting": _named, "planned": lambda row: _cut(row.planned),
+                   "running": lambda row: _cut(row.running)}  # fmt: skip
+        yield table(rows, columns, left=(0, 1, 2))
+    yield Facts(
+        pairs=(
+            ("files", str(len(result.files))),
+            ("settings as planned", str(result.equal)),
+            ("switches seen", str(len(result.devices))),
+            ("switches not seen", str(result.unseen_devices)),
         )
-    yield Facts(pairs=tuple(_counts(result)))
+    )
 
 
-def _short(row: Row) -> tuple[str, str, str]:
-    named = " ".join(part for part in (row.device, row.setting, _ports(row)) if part)
-    return named, _cut(row.planned, _WIDE), _cut(row.running, _WIDE)
+def _named(row: Row) -> str:
+    ports = f"({listed(row.where, _PORTS)})" if row.where else ""
+    return " ".join(part for part in (row.device, row.setting, ports) if part)
+
+
+def _cut(text: str) -> str:
+    """Cut a long value; its end tells least."""
+    return text if len(text) <= _WIDE else f"{text[: _WIDE - 3]}..."
 
 
 def _blocks(result: Drift) -> Iterator[Block]:
@@ -70,21 +75,10 @@ def _blocks(result: Drift) -> Iterator[Block]:
 
 def _entry(row: Row) -> Entry:
     return Entry(
-        head=" ".join(part for part in (row.device, row.setting, _ports(row)) if part),
+        head=_named(row),
         text=f"planned {row.planned}, running {row.running}",
         lines=tuple(_lines(row)),
     )
-
-
-def _cut(text: str, width: int) -> str:
-    """Cut a long value; its end tells least."""
-    return text if len(text) <= width else f"{text[: width - 3]}..."
-
-
-def _ports(row: Row) -> str:
-    shown = ", ".join(row.where[:_PORTS])
-    more = len(row.where) - _PORTS
-    return f"({shown} and {more} more)" if more > 0 else f"({shown})" if shown else ""
 
 
 def _lines(row: Row) -> Iterator[str]:
@@ -94,11 +88,8 @@ def _lines(row: Row) -> Iterator[str]:
     yield f"matters: {matters} ({row.rule}: {row.why})"
 
 
-def _counts(result: Drift) -> Iterator[tuple[str, str]]:
-    yield "files", str(len(result.files))
-    yield "settings as planned", str(result.equal)
-    yield "switches seen", str(len(result.devices))
-    yield "switches not seen", str(result.unseen_devices)
-
-
-drift = View(shows="weft.lint.diff.Drift", verb="diff", page=_page)
+drift = View(
+    shows="weft.lint.diff.Drift",
+    verb="diff",
+    page=paged(_title, _answer, _blocks, is_modelled=False),
+)

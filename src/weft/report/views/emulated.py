@@ -1,36 +1,32 @@
 """`weft emulate`: where the bundle is, and what to do with it."""
 
+from collections.abc import Iterator
+
 from weft.emulate.bundle import Emulated
-from weft.report.page import Facts, Page, Sentences, View
-from weft.report.views._provenance import footer
+from weft.report.page import Block, Facts, Sentences, View
+from weft.report.views._provenance import paged
 
 
-def _page(result: Emulated) -> Page:
-    faults = "not named here"
-    if result.injected is not None:
-        faults = ", ".join(result.injected) or "none"
-    return Page(
-        title=f"Emulated {len(result.hosts)} hosts of {result.cluster}: {result.files} files",
-        answer=(
-            Facts(
-                pairs=(
-                    ("folder", result.folder), ("hosts", ", ".join(result.hosts)),
-                    ("faults", faults),
-                )
-            ),
-            Sentences(lines=(_next(result),)),
-        ),
-        blocks=(),
-        footer=footer(result.provenance)[:1],
-    )  # fmt: skip
+def _title(result: Emulated) -> str:
+    return f"Emulated {len(result.hosts)} hosts of {result.cluster}: {result.files} files"
 
 
-def _next(result: Emulated) -> str:
-    if result.injected is None:
-        return "weft emulate --score ANSWER --named KIND@HOST/NUMBER scores what you find."
-    if not result.injected:
-        return f"weft diagnose {result.folder} should report no problem."
-    return f"weft diagnose {result.folder} finds them."
+def _answer(result: Emulated) -> Iterator[Block]:
+    named = result.injected
+    faults = "not named here" if named is None else ", ".join(named) or "none"
+    hosts = ", ".join(result.hosts)
+    yield Facts(pairs=(("folder", result.folder), ("hosts", hosts), ("faults", faults)))
+    if named is None:
+        line = "weft emulate --score ANSWER --named KIND@HOST/NUMBER scores what you find."
+    elif named:
+        line = f"weft diagnose {result.folder} finds them."
+    else:
+        line = f"weft diagnose {result.folder} should report no problem."
+    yield Sentences(lines=(line,))
 
 
-emulated = View(shows="weft.emulate.bundle.Emulated", verb="emulate", page=_page)
+emulated = View(
+    shows="weft.emulate.bundle.Emulated",
+    verb="emulate",
+    page=paged(_title, _answer, is_modelled=False),
+)

@@ -9,9 +9,19 @@ from collections.abc import Iterator
 from weft.advise.wording import figure
 from weft.engines.engine import CollectiveTime
 from weft.predict.collective import FLOAT_BYTES, Expectation, Measured, busbw
-from weft.report.numbers import band, collective_rate, figures, seconds, show_rate, show_size
-from weft.report.page import Drawing, Facts, Page, Sentences, Table, View, rows_of
-from weft.report.views._provenance import footer
+from weft.report.numbers import band, collective_rate, figures, show_rate, show_size
+from weft.report.page import (
+    Block,
+    Columns,
+    Drawing,
+    Facts,
+    Sentences,
+    Table,
+    View,
+    listed,
+    table,
+)
+from weft.report.views._provenance import footer, paged
 from weft.results import Estimate
 from weft.traffic.collective import Operation
 
@@ -20,6 +30,7 @@ MOST_SIZES = 11
 MOST_OUTSIDE = 6
 LEAST_RATE = 1e7
 """Bytes a second below which a bus bandwidth says nothing that the time does not."""
+_REST = "every size in the layout of nccl-tests, reasons, assumptions"
 _REDUCING = frozenset({Operation.ALL_REDUCE, Operation.REDUCE, Operation.REDUCE_SCATTER})
 _ROOTED = frozenset({Operation.BROADCAST, Operation.REDUCE})
 _SPLIT = frozenset({Operation.ALL_GATHER, Operation.REDUCE_SCATTER, Operation.ALL_TO_ALL})
@@ -104,19 +115,19 @@ def _fit(value: float, width: int) -> str:
 def _measured(result: Expectation) -> Iterator[str]:
     if result.measured:
         yield f"# {_verdict(result)}"
-        for one in result.measured:
-            shown = f"{figures(one.busbw_bytes_per_s / 1e9):>8} GB/s measured"
-            yield f"# {show_size(one.size_bytes):>10}  {shown}, {_place(one)}"
+        for run in result.measured:
+            shown = f"{figures(run.busbw_bytes_per_s / 1e9):>8} GB/s measured"
+            yield f"# {show_size(run.size_bytes):>10}  {shown}, {_place(run)}"
         yield "#"
 
 
 def _verdict(result: Expectation) -> str:
-    inside = sum(one.inside for one in result.measured)
+    inside = sum(run.inside for run in result.measured)
     return f"measured: {inside} of {len(result.measured)} sizes inside the 80 % band"
 
 
-def _place(one: Measured) -> str:
-    return "inside" if one.inside else "outside"
+def _place(run: Measured) -> str:
+    return "inside" if run.inside else "outside"
 
 
 def _choice(point: CollectiveTime) -> str:
@@ -150,40 +161,19 @@ def _reasons(result: Expectation) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line for point in result.points for line in point.reasons))
 
 
-def _page(result: Expectation) -> Page:
-    table = Table(
-        title="Expected size by size",
-        columns=("size", "time", "algbw GB/s", "busbw GB/s", "NCCL's choice", "limit"),
-        rows=rows_of(*(_cells(point) for point in result.points)),
-        left=(4, 5),
-        notes=("In brackets the 80 % band: one measurement in ten lies below, one above.",),
-    )
-    curve = Drawing(
-        chart="busbw_curve",
-        title=f"Expected {result.operation.value} busbw on {result.ranks} GPUs",
-        rows=tuple(_curve_row(point) for point in result.points),
-        marks={"measured": [_measured_row(one) for one in result.measured]},
-    )
-    return Page(
-        title=_title(result),
-        answer=(Facts(pairs=tuple(_brief(result))), _screen(result), *_measured_brief(result)),
-        blocks=(
-            Facts(title="Ranks", pairs=tuple(_facts(result))),
-            curve,
-            table,
-            *_measured_blocks(result),
-            Sentences(title="Why", lines=_reasons(result)),
-            Sentences(title="Assumptions", lines=result.provenance.assumptions),
-        ),
-        footer=footer(result.provenance),
-        rest="every size in the layout of nccl-tests, reasons, assumptions",
-    )
-
-
 def _title(result: Expectation) -> str:
     peak = collective_rate(result.peak_busbw_bytes_per_s)
     name, gpus = result.operation.value, f"{result.ranks} GPUs of {result.cluster.name}"
     return f"{name} on {gpus}: peak busbw {peak}"
+
+
+def _answer(result: Expectation) -> Iterator[Block]:
+    yield Facts(pairs=tuple(_brief(result)))
+    yield _screen(result)
+    if result.measured:
+        outside = [show_size(run.size_bytes) for run in result.measured if not run.inside]
+        others = f"; outside: {listed(outside, MOST_OUTSIDE)}" if outside else ""
+        yield Sentences(lines=(f"{_verdict(result)}{others}",))
 
 
 def _brief(result: Expectation) -> Iterator[tuple[str, str]]:
@@ -192,7 +182,7 @@ def _brief(result: Expectation) -> Iterator[tuple[str, str]]:
     yield "ranks", f"{facts['ranks']}; NCCL {facts['NCCL']}"
     yield "estimate", result.domain
     for answer in result.answers[:1]:
-        before, after = (_ends(one) for one in (answer.before, answer.after))
+        before, after = map(_ends, (answer.before, answer.after))
         yield "to narrow it", f"state {answer.key}: band {before} becomes {after} GB/s"
 
 
@@ -205,20 +195,10 @@ def _screen(result: Expectation) -> Table:
     step = -(-len(result.points) // MOST_SIZES)
     shown = result.points[::-1][::step][::-1]
     which = f", {len(shown)} of {len(result.points)} sizes" if step > 1 else ""
-    return Table(
+    return table(
+        shown,
+        {"size": "size_bytes", "time": "time_s", "busbw GB/s": _rate, "NCCL's choice": _choice},
         title=f"In brackets the 80 % band{which}",
-        columns=("size", "time", "busbw GB/s", "NCCL's choice"),
-        rows=rows_of(
-            *(
-                (
-                    show_size(point.size_bytes),
-                    seconds(point.time_s),
-                    _rate(point),
-                    _choice(point),
-                )
-                for point in shown
-            )
-        ),
         left=(3,),
     )
 
@@ -229,45 +209,33 @@ def _rate(point: CollectiveTime) -> str:
     return band(rate, scale=1e9) if rate.low >= LEAST_RATE else "< 0.01"
 
 
-def _measured_brief(result: Expectation) -> Iterator[Sentences]:
-    if result.measured:
-        outside = [one for one in result.measured if not one.inside]
-        sizes = ", ".join(show_size(one.size_bytes) for one in outside[:MOST_OUTSIDE])
-        more = len(outside) - MOST_OUTSIDE
-        others = f" and {more} more" if more > 0 else ""
-        tail = f"; outside: {sizes}{others}" if outside else ""
-        yield Sentences(lines=(f"{_verdict(result)}{tail}",))
-
-
-def _measured_blocks(result: Expectation) -> Iterator[Table]:
-    if result.measured:
-        rows = (
-            (
-                show_size(one.size_bytes),
-                seconds(one.time_s),
-                figures(one.busbw_bytes_per_s / 1e9),
-                _place(one),
-            )
-            for one in result.measured
-        )
-        yield Table(
-            title="Measured",
-            columns=("size", "time", "busbw GB/s", "band"),
-            rows=rows_of(*rows),
-            left=(3,),
-            notes=(_verdict(result),),
-        )
-
-
-def _cells(point: CollectiveTime) -> tuple[str, ...]:
-    return (
-        show_size(point.size_bytes),
-        seconds(point.time_s),
-        figures(point.algbw_bytes_per_s / 1e9),
-        band(busbw(point), scale=1e9),
-        f"{_choice(point)}, {point.channels} ch.",
-        point.limit,
+def _blocks(result: Expectation) -> Iterator[Block]:
+    yield Facts(title="Ranks", pairs=tuple(_facts(result)))
+    yield Drawing(
+        chart="busbw_curve",
+        title=f"Expected {result.operation.value} busbw on {result.ranks} GPUs",
+        rows=tuple(map(_curve_row, result.points)),
+        marks={"measured": [_measured_row(run) for run in result.measured]},
     )
+    columns: Columns = {
+        "size": "size_bytes", "time": "time_s",
+        "algbw GB/s": lambda point: figures(point.algbw_bytes_per_s / 1e9),
+        "busbw GB/s": lambda point: band(busbw(point), scale=1e9),
+        "NCCL's choice": lambda point: f"{_choice(point)}, {point.channels} ch.",
+        "limit": "limit",
+    }  # fmt: skip
+    note = "In brackets the 80 % band: one measurement in ten lies below, one above."
+    title = "Expected size by size"
+    yield table(result.points, columns, title=title, left=(4, 5), notes=(note,))
+    if result.measured:
+        measured: Columns = {
+            "size": "size_bytes", "time": "time_s",
+            "busbw GB/s": lambda run: figures(run.busbw_bytes_per_s / 1e9), "band": _place,
+        }  # fmt: skip
+        note = _verdict(result)
+        yield table(result.measured, measured, title="Measured", left=(3,), notes=(note,))
+    yield Sentences(title="Why", lines=_reasons(result))
+    yield Sentences(title="Assumptions", lines=result.provenance.assumptions)
 
 
 def _curve_row(point: CollectiveTime) -> dict[str, object]:
@@ -281,18 +249,15 @@ def _curve_row(point: CollectiveTime) -> dict[str, object]:
     }
 
 
-def _measured_row(one: Measured) -> dict[str, object]:
-    return {
-        "size_bytes": one.size_bytes,
-        "busbw": one.busbw_bytes_per_s / 1e9,
-        "what": "measured",
-    }
+def _measured_row(run: Measured) -> dict[str, object]:
+    busbw = run.busbw_bytes_per_s / 1e9
+    return {"size_bytes": run.size_bytes, "busbw": busbw, "what": "measured"}
 
 
 expectation = View(
     shows="weft.predict.collective.Expectation",
     verb="expect",
-    page=_page,
+    page=paged(_title, _answer, _blocks, rest=_REST),
     text=_text,
     charts=("busbw_curve",),
 )

@@ -3,82 +3,71 @@
 from collections.abc import Iterator
 
 from weft.generate.effects import Effect, ExplainedPlan
-from weft.generate.plan import Plan
 from weft.report.numbers import seconds
-from weft.report.page import Block, Entries, Entry, Page, View
+from weft.report.page import Block, Entries, Entry, View
 from weft.report.views._plan import TITLES, value, within
-from weft.report.views._provenance import footer
+from weft.report.views._provenance import paged
 
 
-def _page(result: ExplainedPlan) -> Page:
-    plan = result.plan
-    return Page(
-        title=f"Plan of {plan.names.cluster.text()}, explained",
-        blocks=(*_parts(plan), *_effects(result), *_refused(plan), _sources(plan)),
-        footer=footer(plan.provenance)[:1],
-    )
+def _title(result: ExplainedPlan) -> str:
+    return f"Plan of {result.plan.names.cluster.text()}, explained"
 
 
-def _parts(plan: Plan) -> Iterator[Block]:
-    numbers = tuple(plan.numbers())
+def _blocks(result: ExplainedPlan) -> Iterator[Block]:
+    plan, numbers = result.plan, tuple(result.plan.numbers())
     for part, title in TITLES.items():
-        items = tuple(
-            Entry(head=f"{name}: {value(one)}", text=one.reason, lines=(f"[{one.source}]",))
-            for name, one in within(numbers, part)
+        yield from _entries(
+            title,
+            *(
+                Entry(head=f"{name}: {value(own)}", text=own.reason, lines=(f"[{own.source}]",))
+                for name, own in within(numbers, part)
+            ),
         )
-        if items:
-            yield Entries(title=title, items=items)
-
-
-def _refused(plan: Plan) -> Iterator[Block]:
-    items = tuple(
-        Entry(head=f"{one.name}={one.value}", text=one.reason, lines=(f"[{one.source}]",))
-        for one in (*plan.nccl.refused, *plan.left_out)
+    if result.effects:
+        yield from _entries(
+            "Effect of the values, by simulation",
+            Entry(head="simulated", text=result.effects[0].scenario),
+            *map(_effect, result.effects),
+        )
+    yield from _entries(
+        "Requested and left out",
+        *(
+            Entry(head=f"{own.name}={own.value}", text=own.reason, lines=(f"[{own.source}]",))
+            for own in (*plan.nccl.refused, *plan.left_out)
+        ),
     )
-    if items:
-        yield Entries(title="Requested and left out", items=items)
-
-
-def _effects(result: ExplainedPlan) -> Iterator[Block]:
-    items_of = result.effects
-    items = tuple(
-        Entry(head=f"without {one.without}", text=_worth(one), lines=(_stopped(one),))
-        for one in items_of
-    )
-    if items:
-        simulated = Entry(head="simulated", text=items_of[0].scenario)
-        yield Entries(title="Effect of the values, by simulation", items=(simulated, *items))
-
-
-def _worth(effect: Effect) -> str:
-    planned = f"as planned {seconds(effect.collective_s)}"
-    if effect.collective_without_s is None or effect.longer_ratio is None:
-        return f"the collective does not end; {planned}"
-    return (
-        f"the collective takes {seconds(effect.collective_without_s)}, "
-        f"{100 * effect.longer_ratio:+.0f} %; {planned}"
-    )
-
-
-def _stopped(effect: Effect) -> str:
-    return (
-        f"links are paused for {seconds(effect.paused_without_s)} in all (as planned "
-        f"{seconds(effect.paused_s)}); {effect.drops_without} packets dropped"
-    )
-
-
-def _sources(plan: Plan) -> Block:
-    return Entries(
-        title="Sources",
-        items=tuple(
-            Entry(
-                head=f"[{source.key}]",
-                text=source.title,
-                lines=(source.url,) * bool(source.url),
-            )
-            for source in plan.sources
+    yield from _entries(
+        "Sources",
+        *(
+            Entry(head=f"[{own.key}]", text=own.title, lines=(own.url,) * bool(own.url))
+            for own in plan.sources
         ),
     )
 
 
-explained_plan = View(shows="weft.generate.effects.ExplainedPlan", verb="", page=_page)
+def _entries(title: str, *items: Entry) -> Iterator[Entries]:
+    if items:
+        yield Entries(title=title, items=items)
+
+
+def _effect(effect: Effect) -> Entry:
+    text = f"as planned {seconds(effect.collective_s)}"
+    if effect.collective_without_s is None or effect.longer_ratio is None:
+        text = f"the collective does not end; {text}"
+    else:
+        text = (
+            f"the collective takes {seconds(effect.collective_without_s)}, "
+            f"{100 * effect.longer_ratio:+.0f} %; {text}"
+        )
+    paused = (
+        f"links are paused for {seconds(effect.paused_without_s)} in all (as planned "
+        f"{seconds(effect.paused_s)}); {effect.drops_without} packets dropped"
+    )
+    return Entry(head=f"without {effect.without}", text=text, lines=(paused,))
+
+
+explained_plan = View(
+    shows="weft.generate.effects.ExplainedPlan",
+    verb="",
+    page=paged(_title, blocks=_blocks, is_modelled=False, held_by=lambda result: result.plan),
+)

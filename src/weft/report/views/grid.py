@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from weft.predict.grid import Grid, GridPoint
-from weft.report.numbers import band, by_unit, figures, money, seconds, unit_of
-from weft.report.page import Block, Drawing, Page, Sentences, Table, View, rows_of
-from weft.report.views._provenance import defaults, footer
+from weft.report.numbers import figures, money, shown, unit_of
+from weft.report.page import Block, Drawing, Sentences, Table, View
+from weft.report.views._provenance import defaults, paged
 from weft.results import Estimate
 
 TITLES: Final = {
@@ -20,17 +20,11 @@ TITLES: Final = {
     "reached": "target met",
     "costs_the_same": "costs the same",
 }
-Value = Estimate | float | str
 
 
-def _page(result: Grid) -> Page:
-    keys = " and ".join(one.key for one in result.axes)
-    return Page(
-        title=f"weft {result.verb}: {result.subject} by {keys}",
-        answer=tuple(_answer(result)),
-        blocks=tuple(_blocks(result)),
-        footer=footer(result.provenance),
-    )
+def _title(result: Grid) -> str:
+    keys = " and ".join(axis.key for axis in result.axes)
+    return f"weft {result.verb}: {result.subject} by {keys}"
 
 
 def _answer(result: Grid) -> Iterator[Block]:
@@ -47,8 +41,14 @@ def _places(result: Grid, reason: str) -> list[str]:
 
 def _blocks(result: Grid) -> Iterator[Block]:
     yield _drawing(result)
+    names = _names(result)
     if len(result.axes) > 1:
-        yield _all(result)
+        yield Table(
+            title="Every point",
+            columns=(*(axis.key for axis in result.axes), *(title(name) for name in names)),
+            rows=tuple(_row(point, names) for point in result.points),
+            left=(0, 1),
+        )
     yield Sentences(title="Assumptions", lines=result.provenance.assumptions)
 
 
@@ -65,7 +65,7 @@ def _curve(result: Grid) -> Table:
     )  # fmt: skip
     return Table(
         columns=(result.axes[0].key, *(title(name) for name in names)),
-        rows=rows_of(*(_row(point, names) for point in result.points)),
+        rows=tuple(_row(point, names) for point in result.points),
         left=(0, *words),
         least=tuple(range(len(names), 1, -1)),
         notes=("In brackets the 80 % band.",) * _banded(result),
@@ -73,15 +73,11 @@ def _curve(result: Grid) -> Table:
 
 
 def _banded(result: Grid) -> bool:
-    return any(isinstance(one, Estimate) for p in result.points for one in p.measures.values())
+    return any(isinstance(v, Estimate) for p in result.points for v in p.measures.values())
 
 
 def _row(point: GridPoint, names: tuple[str, ...]) -> tuple[str, ...]:
-    shown = (
-        shown_value(name, point.measures[name]) if name in point.measures else "-"
-        for name in names
-    )
-    return (*point.values, *shown)
+    return (*point.values, *(shown(name, point.measures.get(name)) for name in names))
 
 
 def _map(result: Grid) -> Table:
@@ -96,48 +92,18 @@ def _map(result: Grid) -> Table:
     return Table(
         title=f"{title(name)}, {down.key} down, {across.key} across",
         columns=(down.key, *across.values),
-        rows=rows_of(*rows),
+        rows=tuple(rows),
     )
 
 
 def _cell(name: str, point: GridPoint) -> str:
-    if name not in point.measures:
-        return "-"
-    value = point.measures[name]
-    return shown_value(name, value.value if isinstance(value, Estimate) else value)
-
-
-def _all(result: Grid) -> Table:
-    names = _names(result)
-    return Table(
-        title="Every point",
-        columns=(*(axis.key for axis in result.axes), *(title(name) for name in names)),
-        rows=rows_of(*(_row(point, names) for point in result.points)),
-        left=(0, 1),
-    )
+    value = point.measures.get(name)
+    return shown(name, value.value if isinstance(value, Estimate) else value)
 
 
 def title(name: str) -> str:
     """Name a measure as a column does."""
     return TITLES.get(name, name.replace("_", " "))
-
-
-def shown_value(name: str, value: Value) -> str:
-    """Show a measure by the end of its name.
-
-    >>> shown_value("step_s", 2.0), shown_value("mfu_ratio", 0.4), shown_value("x", "roce")
-    ('2.00 s', '40.0 %', 'roce')
-    """
-    if isinstance(value, str):
-        return value
-    if name.startswith("usd_"):
-        return money(value)
-    if not isinstance(value, Estimate):
-        return by_unit(name, value)
-    if name.endswith("_s") and not name.endswith("_per_s"):
-        return seconds(value)
-    unit, scale = unit_of(name)
-    return band(value, unit.removeprefix("/s"), scale)
 
 
 def _drawing(result: Grid) -> Drawing:
@@ -173,6 +139,6 @@ def _chart_row(name: str, point: GridPoint) -> dict[str, object]:
 grid = View(
     shows="weft.predict.grid.Grid",
     verb="predict",
-    page=_page,
+    page=paged(_title, _answer, _blocks),
     charts=("sweep_curve", "sweep_map"),
 )

@@ -1,56 +1,45 @@
 """`weft accuracy --judge`: how often the judge of benchmarks is right."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from weft.accuracy.judge import JudgedFault, JudgedRun, JudgeScore, Rates, Stated
+from weft.accuracy.judge import JudgedFault, JudgedRun, JudgeScore, Rates
 from weft.bench.verdict import Outcome
-from weft.report.page import Block, Facts, Page, Table, View, rows_of
-from weft.report.views._provenance import footer
+from weft.report.page import Block, Facts, Table, View, table
+from weft.report.views._provenance import paged
 
 _MOST_TAKEN = 3
-
-
-def _page(result: JudgeScore) -> Page:
-    return Page(
-        title="How often the judge is right",
-        blocks=tuple(_blocks(result)),
-        footer=footer(result.provenance),
-    )
 
 
 def _blocks(result: JudgeScore) -> Iterator[Block]:
     yield Facts(pairs=tuple(_facts(result)))
     yield _rates(result)
-    odd = [one for one in result.runs if one.outcome != Outcome.PASS]
+    odd = [run for run in result.runs if run.outcome != Outcome.PASS]
     yield _runs("Healthy sweeps that did not pass", odd)
     if result.broken:
         yield _runs("Sweeps of systems not known to be healthy", result.broken)
-    yield Table(
+    yield table(
+        result.by_model.stated,
+        {
+            "stated": lambda group: f"{group.from_ratio:.0%} to {group.to_ratio:.0%}",
+            "trials": "trials", "mean stated": lambda group: f"{group.stated_ratio:.0%}",
+            "right": lambda group: f"{group.right_ratio:.0%}",
+        },
         title="Whether the stated probability of the leading group holds",
-        columns=("stated", "trials", "mean stated", "right"),
-        rows=rows_of(*(_stated(one) for one in result.by_model.stated)),
-        left=(0,),
-    )
-    yield Table(
+    )  # fmt: skip
+    yield table(
+        [fault for fault in result.faults if fault.trials],
+        {
+            "fault": "fault", "trials": "trials", "FAIL": "failed", "open": "inconclusive",
+            "PASS": "passed", "first": "first", "first 3": "top3", "group": "group",
+            "taken for": _taken_for,
+        },
         title="By fault, by the model",
-        columns=(
-            "fault",
-            "trials",
-            "FAIL",
-            "open",
-            "PASS",
-            "first",
-            "first 3",
-            "group",
-            "taken for",
-        ),
-        rows=rows_of(*(_fault(one) for one in result.faults if one.trials)),
         left=(0, 8),
         notes=(
             "First: named first among the faults. Group: among those said to fit equally.",
             "A fault within the band of the model cannot be detected.",
         ),
-    )
+    )  # fmt: skip
 
 
 def _facts(result: JudgeScore) -> Iterator[tuple[str, str]]:
@@ -64,27 +53,27 @@ def _facts(result: JudgeScore) -> Iterator[tuple[str, str]]:
 
 def _rates(result: JudgeScore) -> Table:
     ways = (result.by_model, result.by_three_collectives, result.by_good_run)
-    rows: tuple[tuple[str, Callable[[Rates], str]], ...] = (
-        ("trials", lambda one: f"{one.trials}"),
-        ("FAIL", lambda one: f"{one.failed_ratio:.0%}"),
-        ("PASS", lambda one: f"{one.passed_ratio:.0%}"),
-        ("of them with the shape of a fault", lambda one: f"{one.suspect_ratio:.0%}"),
-        ("PASS, of those that cost over 20 %", lambda one: f"{one.harmful_passed_ratio:.0%}"),
-        ("right fault first", lambda one: f"{one.first_ratio:.0%}"),
-        ("right fault in the first 3", lambda one: f"{one.top3_ratio:.0%}"),
-        ("right fault in the group", lambda one: f"{one.group_ratio:.0%}"),
-        ("faults in a group", lambda one: f"{one.group_size:.1f}"),
-        ("groups of one fault", lambda one: f"{one.alone}"),
-        ("of them right", lambda one: f"{one.alone_ratio:.0%}"),
-        ("runs with lost NICs", lambda one: f"{one.counted}"),
-        ("amount, right", lambda one: f"{one.count_first_ratio:.0%}"),
-        ("amount, among those named", lambda one: f"{one.count_told_ratio:.0%}"),
-        ("amounts named", lambda one: f"{one.counts_told:.1f}"),
-    )
+    shown: dict[str, Callable[[Rates], str]] = {
+        "trials": lambda rates: f"{rates.trials}",
+        "FAIL": lambda rates: f"{rates.failed_ratio:.0%}",
+        "PASS": lambda rates: f"{rates.passed_ratio:.0%}",
+        "of them with the shape of a fault": lambda rates: f"{rates.suspect_ratio:.0%}",
+        "PASS, of those that cost over 20 %": lambda rates: f"{rates.harmful_passed_ratio:.0%}",
+        "right fault first": lambda rates: f"{rates.first_ratio:.0%}",
+        "right fault in the first 3": lambda rates: f"{rates.top3_ratio:.0%}",
+        "right fault in the group": lambda rates: f"{rates.group_ratio:.0%}",
+        "faults in a group": lambda rates: f"{rates.group_size:.1f}",
+        "groups of one fault": lambda rates: f"{rates.alone}",
+        "of them right": lambda rates: f"{rates.alone_ratio:.0%}",
+        "runs with lost NICs": lambda rates: f"{rates.counted}",
+        "amount, right": lambda rates: f"{rates.count_first_ratio:.0%}",
+        "amount, among those named": lambda rates: f"{rates.count_told_ratio:.0%}",
+        "amounts named": lambda rates: f"{rates.counts_told:.1f}",
+    }
     return Table(
         title="Faults added to healthy sweeps",
         columns=("", "by the model", "three collectives", "by a good run"),
-        rows=rows_of(*((name, *(show(one) for one in ways)) for name, show in rows)),
+        rows=tuple((name, *map(show, ways)) for name, show in shown.items()),
         left=(0,),
         notes=(
             "Group: the most probable faults, which the run cannot distinguish.",
@@ -94,28 +83,19 @@ def _rates(result: JudgeScore) -> Table:
     )
 
 
-def _stated(one: Stated) -> tuple[str, ...]:
-    return (
-        f"{one.from_ratio:.0%} to {one.to_ratio:.0%}", f"{one.trials}",
-        f"{one.stated_ratio:.0%}", f"{one.right_ratio:.0%}",
-    )  # fmt: skip
+def _runs(title: str, runs: Sequence[JudgedRun]) -> Table:
+    columns = {"run": "run", "health": "health", "sizes": "sizes", "verdict": "outcome",
+               "most probable": "first"}  # fmt: skip
+    return table(runs, columns, title=title, left=(0, 1, 3, 4))
 
 
-def _runs(title: str, runs: "list[JudgedRun] | tuple[JudgedRun, ...]") -> Table:
-    return Table(
-        title=title,
-        columns=("run", "health", "sizes", "verdict", "most probable"),
-        rows=rows_of(*((r.run, r.health, f"{r.sizes}", r.outcome, r.first) for r in runs)),
-        left=(0, 1, 3, 4),
-    )
+def _taken_for(fault: JudgedFault) -> str:
+    others = [f"{name} {count}" for name, count in fault.taken_for if name != fault.fault]
+    return ", ".join(others[:_MOST_TAKEN])
 
 
-def _fault(one: JudgedFault) -> tuple[str, ...]:
-    others = [f"{name} {count}" for name, count in one.taken_for if name != one.fault]
-    return (
-        one.fault, f"{one.trials}", f"{one.failed}", f"{one.inconclusive}", f"{one.passed}",
-        f"{one.first}", f"{one.top3}", f"{one.group}", ", ".join(others[:_MOST_TAKEN]),
-    )  # fmt: skip
-
-
-judge_score = View(shows="weft.accuracy.judge.JudgeScore", verb="", page=_page)
+judge_score = View(
+    shows="weft.accuracy.judge.JudgeScore",
+    verb="",
+    page=paged(lambda _: "How often the judge is right", blocks=_blocks),
+)

@@ -8,20 +8,31 @@ from weft.bench.shape import Candidate
 from weft.bench.supposed import Supposition
 from weft.bench.unseen import Unseen
 from weft.bench.verdict import Outcome, RangeVerdict
-from weft.report.numbers import band, figures, seconds, show_rate, show_size, signed_percent
+from weft.report.numbers import (
+    band,
+    figures,
+    noise,
+    seconds,
+    show_rate,
+    show_size,
+    signed_percent,
+)
 from weft.report.page import (
     Block,
+    Cell,
+    Columns,
     Drawing,
     Entries,
     Entry,
     Facts,
-    Page,
     Sentences,
     Table,
     View,
-    rows_of,
+    listed,
+    many,
+    table,
 )
-from weft.report.views._provenance import footer
+from weft.report.views._provenance import paged
 
 _MEANS = {
     Outcome.PASS: "the run is as fast as this cluster should be.",
@@ -38,23 +49,20 @@ _HIDING = (
     "These lie within the band of healthy clusters; that of a run known to be good (--good "
     "RUN) is narrower."
 )
+_REST = "each size, each fault with what would confirm it, the assumptions"
+_GAIN = "Gain: the uncertainty between the faults above that the check removes, in bits."
 _MOST_FAULTS = 6
 _MOST_FORMS = 4
 _MOST_SYSTEMS = 3
 _MOST_CHECKS = 3
 _MOST_GOOD = 4
-_HUNDRED = 100
+Row = dict[str, object]
+"""Of a chart."""
 
 
-def _page(result: Judgement) -> Page:
+def _title(result: Judgement) -> str:
     ranks = f" on {result.ranks} ranks" if result.ranks else ""
-    return Page(
-        title=f"{result.outcome}: {_operations(result)}{ranks}: {_means(result)}",
-        answer=tuple(_answer(result)),
-        blocks=tuple(_blocks(result)),
-        footer=footer(result.provenance),
-        rest="each size, each fault with what would confirm it, the assumptions",
-    )
+    return f"{result.outcome}: {_operations(result)}{ranks}: {_means(result)}"
 
 
 def _answer(result: Judgement) -> Iterator[Block]:
@@ -72,43 +80,43 @@ def _faults_in_brief(result: Judgement) -> Iterator[Block]:
     """Yield a line for each fault that fits, and the check that would tell most."""
     if _is_quiet(result):
         return
-    shown = [one for one in result.candidates if one.probability >= LEAST_PROBABILITY]
-    yield Table(
-        title="What fits the shape",
-        columns=("probability", "fault"),
-        rows=rows_of(*((f"{one.probability:.0%}", _formed(one)) for one in shown)),
-        left=(1,),
-    )
+    columns: dict[str, Cell] = {
+        "probability": lambda fault: f"{fault.probability:.0%}",
+        "fault": _formed,
+    }
+    yield table(_likely(result), columns, title="What fits the shape", left=(1,))
     for check in result.next_checks[:1]:
         yield Sentences(lines=(f"Next: {check.title}: {check.command}",))
+
+
+def _likely(result: Judgement) -> list[Candidate]:
+    return [fault for fault in result.candidates if fault.probability >= LEAST_PROBABILITY]
 
 
 def _unseen_in_brief(result: Judgement) -> Iterator[Block]:
     """Yield what a PASS does not exclude."""
     if result.unseen and not result.suspect:
-        faults = (f"{one.name} ({one.form}: {signed_percent(one.slower_ratio)})"
-                  for one in result.unseen)  # fmt: skip
+        faults = (f"{fault.name} ({fault.form}: {signed_percent(fault.slower_ratio)})"
+                  for fault in result.unseen)  # fmt: skip
         yield Sentences(title="It would also pass with", lines=(f"{'; '.join(faults)}.",))
 
 
 def _supposed_in_brief(result: Judgement) -> Iterator[Table]:
     """Yield the systems that the run may be of, by the verdict on each."""
     found: dict[str, list[str]] = {}
-    for one in result.suppositions:
-        found.setdefault(_supposition(one, network=False)[1], []).append(one.system)
+    for supposition in result.suppositions:
+        found.setdefault(_verdict(supposition), []).append(supposition.system)
     if found:
         yield Table(
             title="Verdict by system",
             columns=("verdict", "if the system is"),
-            rows=rows_of(*((verdict, _few(names)) for verdict, names in found.items())),
+            rows=tuple((verdict, _few(names)) for verdict, names in found.items()),
             left=(0, 1),
         )
 
 
-def _few(names: list[str]) -> str:
-    more = len(names) - _MOST_SYSTEMS
-    shown = "; ".join(names[:_MOST_SYSTEMS])
-    return f"{shown} and {more} more" if more > 0 else shown
+def _few(systems: list[str]) -> str:
+    return listed(systems, _MOST_SYSTEMS, between="; ")
 
 
 def _blocks(result: Judgement) -> Iterator[Block]:
@@ -132,7 +140,7 @@ def _blocks(result: Judgement) -> Iterator[Block]:
 
 
 def _operations(result: Judgement) -> str:
-    tables = dict.fromkeys(one.test for one in result.points if one.test)
+    tables = dict.fromkeys(point.test for point in result.points if point.test)
     several = result.what == "collective" and tables
     return ", ".join(tables) if several else result.operation
 
@@ -140,7 +148,7 @@ def _operations(result: Judgement) -> str:
 def _means(result: Judgement) -> str:
     if result.suspect:
         return "it is inside the band at every size, but its shape is that of a fault."
-    slow = any(one.outcome is Outcome.FAIL for one in result.ranges)
+    slow = any(sizes.outcome is Outcome.FAIL for sizes in result.ranges)
     if result.outcome is Outcome.FAIL and not slow:
         return "its results are wrong, whatever the speed."
     return _MEANS[result.outcome]
@@ -162,45 +170,40 @@ def _system(result: Judgement) -> str:
 def _supposed(result: Judgement) -> Iterator[Table]:
     if result.suppositions:
         own = result.what == "collective"
-        what, network = ("system", ("network of a host",)) if own else ("link", ())
-        yield Table(
-            title="What the verdict would be",
-            columns=(f"if the {what} is", *network, "verdict", "largest sizes"),
-            rows=rows_of(*(_supposition(one, network=own) for one in result.suppositions)),
-            left=(0, 1, 2) if own else (0, 1),
-            notes=(_SUPPOSING,),
-        )  # fmt: skip
+        network: dict[str, Cell] = {"network of a host": "network"} if own else {}
+        columns: dict[str, Cell] = {f"if the {'system' if own else 'link'} is": "system"}
+        columns |= network | {"verdict": _verdict, "largest sizes": _slower}
+        left = (0, 1, 2) if own else (0, 1)
+        title = "What the verdict would be"
+        yield table(result.suppositions, columns, title=title, left=left, notes=(_SUPPOSING,))
 
 
-def _supposition(one: Supposition, *, network: bool) -> tuple[str, ...]:
-    verdict = "too fast for it" if one.too_fast else str(one.outcome)
-    middle = (one.network,) if network else ()
-    return one.system, *middle, verdict, signed_percent(one.slower_ratio)
+def _verdict(supposition: Supposition) -> str:
+    return "too fast for it" if supposition.too_fast else str(supposition.outcome)
+
+
+def _slower(compared: Supposition | Unseen | RangeVerdict) -> str:
+    return signed_percent(compared.slower_ratio)
 
 
 def _unseen(result: Judgement) -> Iterator[Block]:
     if result.unseen and not result.suspect:
-        yield Table(
-            title="What it would have passed with",
-            columns=("fault", "form", "costs", "sizes", "look at"),
-            rows=rows_of(*(_hidden(one) for one in result.unseen)),
-            left=(0, 1, 3, 4),
-            notes=(_HIDING,),
-        )
-
-
-def _hidden(one: Unseen) -> tuple[str, ...]:
-    return one.name, one.form, signed_percent(one.slower_ratio), one.range_name, one.command
+        columns: Columns = {
+            "fault": "name", "form": "form", "costs": _slower, "sizes": "range_name",
+            "look at": "command",
+        }  # fmt: skip
+        title = "What it would have passed with"
+        yield table(result.unseen, columns, title=title, notes=(_HIDING,))
 
 
 def _facts(result: Judgement) -> Iterator[tuple[str, str]]:
     yield "benchmark", f"{result.benchmark}, {_operations(result)}"
     if result.ranks:
-        hosts = "1 host" if result.hosts == 1 else f"{result.hosts} hosts"
-        yield "ranks", f"{result.ranks} on {hosts if result.hosts else 'hosts not named'}"
+        hosts = many(result.hosts, "host") if result.hosts else "hosts not named"
+        yield "ranks", f"{result.ranks} on {hosts}"
     yield from _cluster(result)
     if result.good:
-        yield "expected", f"as in {_listed(result.good)}"
+        yield "expected", f"as in {listed(result.good, _MOST_GOOD)}"
     yield "noise", result.noise_from
 
 
@@ -223,39 +226,24 @@ def _assumed(part: str, result: Judgement) -> str:
     return "assumed: " if part in result.guessed else ""
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    shown = ", ".join(names[:_MOST_GOOD])
-    more = len(names) - _MOST_GOOD
-    return f"{shown} and {more} more" if more > 0 else shown
-
-
 def _ranges(result: Judgement) -> Table:
-    return Table(
-        title="By range of sizes",
-        columns=("sizes", "verdict", "time", "noise", "passes to", "fails from"),
-        rows=rows_of(*(_range(one) for one in result.ranges)),
-        left=(0, 1),
-        notes=(*(_note(one) for one in result.ranges if one.reason), _level(result)),
-    )
-
-
-def _level(result: Judgement) -> str:
-    return (
+    level = (
         "Time against what is expected. Passes to the edge of the 80 % band; fails from what "
         f"one healthy cluster in {round(1 / result.false_fail_ratio)} exceeds."
     )
+    columns: dict[str, Cell] = {
+        "sizes": _range, "verdict": "outcome", "time": _slower,
+        "noise": lambda sizes: noise(sizes.noise_ratio),
+        "passes to": lambda sizes: signed_percent(sizes.pass_below_ratio),
+        "fails from": lambda sizes: signed_percent(sizes.fail_above_ratio),
+    }  # fmt: skip
+    notes = (*(_note(sizes) for sizes in result.ranges if sizes.reason), level)
+    return table(result.ranges, columns, title="By range of sizes", left=(0, 1), notes=notes)
 
 
-def _range(one: RangeVerdict) -> tuple[str, ...]:
-    sizes = dict.fromkeys((_shown(one.smallest_bytes), _shown(one.largest_bytes)))
-    return (
-        f"{_tested(one.test)}{one.name}: {' to '.join(sizes)}",
-        str(one.outcome),
-        signed_percent(one.slower_ratio),
-        f"±{one.noise_ratio * _HUNDRED:.1f} %",
-        signed_percent(one.pass_below_ratio),
-        signed_percent(one.fail_above_ratio),
-    )
+def _range(sizes: RangeVerdict) -> str:
+    ends = dict.fromkeys((_shown(sizes.smallest_bytes), _shown(sizes.largest_bytes)))
+    return f"{_named(sizes)}: {' to '.join(ends)}"
 
 
 def _shown(size_bytes: float) -> str:
@@ -264,13 +252,13 @@ def _shown(size_bytes: float) -> str:
     return exact if "e" not in exact else f"{figures(size_bytes / 1e9)} GB"
 
 
-def _note(one: RangeVerdict) -> str:
-    repeats = f"; {one.repeats} runs would decide" if one.repeats else ""
-    return f"{_tested(one.test)}{one.name}: {one.reason}{repeats}."
+def _note(sizes: RangeVerdict) -> str:
+    repeats = f"; {sizes.repeats} runs would decide" if sizes.repeats else ""
+    return f"{_named(sizes)}: {sizes.reason}{repeats}."
 
 
-def _tested(test: str) -> str:
-    return f"{test}; " if test else ""
+def _named(sizes: RangeVerdict) -> str:
+    return f"{sizes.test}; {sizes.name}" if sizes.test else sizes.name
 
 
 def _is_quiet(result: Judgement) -> bool:
@@ -282,87 +270,85 @@ def _is_quiet(result: Judgement) -> bool:
 def _faults(result: Judgement) -> Iterator[Block]:
     if _is_quiet(result):
         return
-    shown = [one for one in result.candidates if one.probability >= LEAST_PROBABILITY]
-    title = "Faults that fit the shape"
+    shown, title = _likely(result), "Faults that fit the shape"
     if len(result.group) > 1:
-        share = sum(one.probability for one in shown if one.name in result.group)
+        share = sum(fault.probability for fault in shown if fault.name in result.group)
         names = ", ".join(result.group)
         first = f"{share:.0%} one of {names}: this run cannot distinguish them."
         if shown[0].name not in result.group:
             first = f"{shown[0].probability:.0%} {shown[0].title}; {first}"
         yield Sentences(title=title, lines=(first,))
         title = ""
-    yield Entries(title=title, items=tuple(_entry(one) for one in shown[:_MOST_FAULTS]))
+    yield Entries(title=title, items=tuple(map(_entry, shown[:_MOST_FAULTS])))
     if result.told:
         yield Sentences(title="What the log adds", lines=result.told)
     if result.next_checks:
-        yield _next(result)
+        columns: Columns = {
+            "check": "title", "gain, bits": lambda check: f"{check.gain_bits:.2f}",
+            "would show": _shows, "command": "command",
+        }  # fmt: skip
+        yield table(
+            result.next_checks[:_MOST_CHECKS],
+            columns,
+            title="Checks that would distinguish them",
+            left=(0, 2, 3),
+            notes=(_GAIN,),
+        )
 
 
-def _next(result: Judgement) -> Table:
-    return Table(
-        title="Checks that would distinguish them",
-        columns=("check", "gain, bits", "would show", "command"),
-        rows=rows_of(*(_check(one) for one in result.next_checks[:_MOST_CHECKS])),
-        left=(0, 2, 3),
-        notes=(
-            "Gain: the uncertainty between the faults above that the check removes, in bits.",
-        ),
-    )
+def _shows(check: NextCheck) -> str:
+    shown = (f"{what}: {', '.join(names)}" for what, names in check.shows.items() if what)
+    return "; ".join(shown)
 
 
-def _check(one: NextCheck) -> tuple[str, ...]:
-    shows = "; ".join(
-        f"{what}: {', '.join(names)}" for what, names in one.shows.items() if what
-    )
-    return one.title, f"{one.gain_bits:.2f}", shows, one.command
-
-
-def _entry(one: Candidate) -> Entry:
-    lines = [f"how much: {_amounts(one)}"] if len(one.forms) > 1 else []
-    lines += [f"look at: {one.check}"] if one.check else []
-    lines += [f"next: {one.command}"] if one.command else []
-    lines += [f"similar: {one.likeness}"] if one.likeness else []
+def _entry(fault: Candidate) -> Entry:
+    amounts = _amounts(fault) if len(fault.forms) > 1 else ""
+    lines = {"how much": amounts, "look at": fault.check, "next": fault.command,
+             "similar": fault.likeness}  # fmt: skip
     return Entry(
-        head=f"{one.probability:.0%} {one.name}", text=_formed(one), lines=tuple(lines)
+        head=f"{fault.probability:.0%} {fault.name}",
+        text=_formed(fault),
+        lines=tuple(f"{name}: {text}" for name, text in lines.items() if text),
     )
 
 
-def _formed(one: Candidate) -> str:
-    return f"{one.title} ({one.form})" if one.form else one.title
+def _formed(fault: Candidate) -> str:
+    return f"{fault.title} ({fault.form})" if fault.form else fault.title
 
 
-def _amounts(one: Candidate) -> str:
+def _amounts(fault: Candidate) -> str:
     """Say how probable each amount of a fault is, if it is that fault."""
-    if one.is_graded:
-        return f"from '{one.forms[0][0]}' to '{one.forms[-1][0]}'"
-    shown = one.forms[:_MOST_FORMS]
-    return ", ".join(f"{share:.0%} {form}" for form, share in shown)
+    if fault.is_graded:
+        return f"from '{fault.forms[0][0]}' to '{fault.forms[-1][0]}'"
+    return ", ".join(f"{share:.0%} {form}" for form, share in fault.forms[:_MOST_FORMS])
 
 
 def _sizes(result: Judgement) -> Table:
-    rate = "busbw GB/s" if result.what == "collective" else "GB/s"
-    test = ("test",) if any(one.test for one in result.points) else ()
-    columns = ("size", "time", "expected", rate, "expected GB/s", "band", *test)
-    return Table(
-        title="Size by size",
-        columns=columns,
-        rows=rows_of(*((*_size(one), one.test)[: len(columns)] for one in result.points)),
-        left=tuple(range(columns.index("band"), len(columns))),
-        notes=(_BAND_OF_GOOD if result.good else _BAND_OF_HEALTHY,),
-    )
+    columns: dict[str, Cell] = {
+        "size": lambda point: _shown(point.size_bytes), "time": "time_s",
+        "expected": lambda point: seconds(point.expected_s.value),
+        "busbw GB/s" if result.what == "collective" else "GB/s": _rate,
+        "expected GB/s": _expected_rate,
+        "band": lambda point: "inside" if point.inside else "outside",
+    }  # fmt: skip
+    words = len(columns) - 1
+    if any(point.test for point in result.points):
+        columns["test"] = "test"
+    notes = (_BAND_OF_GOOD if result.good else _BAND_OF_HEALTHY,)
+    return table(
+        result.points, columns, title="Size by size", notes=notes,
+        left=tuple(range(words, len(columns))),
+    )  # fmt: skip
 
 
-def _size(one: Judged) -> tuple[str, ...]:
-    rate = one.expected_rate_bytes_per_s
-    return (
-        _shown(one.size_bytes),
-        seconds(one.time_s),
-        seconds(one.expected_s.value),
-        "-" if one.rate_bytes_per_s is None else figures(one.rate_bytes_per_s / 1e9),
-        "-" if rate is None else band(rate, scale=1e9),
-        "inside" if one.inside else "outside",
-    )
+def _rate(point: Judged) -> str:
+    rate = point.rate_bytes_per_s
+    return "-" if rate is None else figures(rate / 1e9)
+
+
+def _expected_rate(point: Judged) -> str:
+    rate = point.expected_rate_bytes_per_s
+    return "-" if rate is None else band(rate, scale=1e9)
 
 
 def _name(result: Judgement) -> str:
@@ -373,17 +359,14 @@ def _name(result: Judgement) -> str:
 def _ratio_chart(result: Judgement) -> Drawing:
     curve = result.curve
     rows = []
-    for place, one in enumerate(result.points):
-        row = {
-            "size_bytes": one.size_bytes,
-            "test": one.test,
-            "ratio": one.time_s / one.expected_s.value,
-            "low": one.expected_s.low / one.expected_s.value,
-            "high": one.expected_s.high / one.expected_s.value,
-        }
-        if curve:
-            row["fault"] = curve.times_s[place] / one.expected_s.value
-        rows.append(row)
+    for place, point in enumerate(result.points):
+        expected = point.expected_s
+        rows.append({
+            "size_bytes": point.size_bytes, "test": point.test,
+            "ratio": point.time_s / expected.value,
+            "low": expected.low / expected.value, "high": expected.high / expected.value,
+            **({"fault": curve.times_s[place] / expected.value} if curve else {}),
+        })  # fmt: skip
     return Drawing(
         chart="judged_sweep",
         title=f"{result.outcome}: {_operations(result)}, measured over expected time",
@@ -393,42 +376,23 @@ def _ratio_chart(result: Judgement) -> Drawing:
 
 
 def _rate_chart(result: Judgement) -> Drawing:
-    shown = [
-        (place, one, one.expected_rate_bytes_per_s, one.rate_bytes_per_s)
-        for place, one in enumerate(result.points)
-    ]
-    rows = tuple(
-        {
-            "size_bytes": one.size_bytes,
-            "busbw": rate.value / 1e9,
-            "low": rate.low / 1e9,
-            "high": rate.high / 1e9,
-            "choice": "",
-            "test": one.test,
-        }
-        for _, one, rate, _ in shown
-        if rate is not None
-    )
-    measured = [
-        {
-            "size_bytes": one.size_bytes,
-            "busbw": own / 1e9,
-            "what": "measured",
-            "test": one.test,
-        }
-        for _, one, _, own in shown
-        if own is not None
-    ]
-    curve = result.curve
-    fault = [
-        {"size_bytes": one.size_bytes, "busbw": curve.rates_bytes_per_s[place] / 1e9,
-         "what": _name(result), "test": one.test}
-        for place, one, rate, _ in shown if rate is not None
-    ] if curve else []  # fmt: skip
+    rows, measured, fault = list[Row](), list[Row](), list[Row]()
+    for place, point in enumerate(result.points):
+        where: Row = {"size_bytes": point.size_bytes, "test": point.test}
+        rate, own = point.expected_rate_bytes_per_s, point.rate_bytes_per_s
+        if own is not None:
+            measured.append(where | {"busbw": own / 1e9, "what": "measured"})
+        if rate is None:
+            continue
+        ends = {"busbw": rate.value / 1e9, "low": rate.low / 1e9, "high": rate.high / 1e9}
+        rows.append(where | ends | {"choice": ""})
+        if result.curve:
+            lost = result.curve.rates_bytes_per_s[place] / 1e9
+            fault.append(where | {"busbw": lost, "what": _name(result)})
     return Drawing(
         chart="busbw_curve",
         title=f"{result.outcome}: {_operations(result)} on the expected band",
-        rows=rows,
+        rows=tuple(rows),
         marks={"measured": measured, "fault": fault},
     )
 
@@ -436,6 +400,6 @@ def _rate_chart(result: Judgement) -> Drawing:
 judgement = View(
     shows="weft.bench.judge.Judgement",
     verb="bench",
-    page=_page,
+    page=paged(_title, _answer, _blocks, rest=_REST),
     charts=("judged_sweep", "busbw_curve"),
 )

@@ -1,39 +1,41 @@
 """`weft bench load`: what is carried at each multiple of the peak, and where it breaks."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weft.bench.load import LoadStep, LoadTest
 from weft.report.numbers import figures, seconds, show_rate
-from weft.report.page import Block, Drawing, Facts, Page, Sentences, Table, View, rows_of
-from weft.report.views._provenance import footer
+from weft.report.page import Block, Columns, Drawing, Facts, Page, Sentences, View, table
+from weft.report.views._provenance import footer, paged
 from weft.units import gbit_from_rate
 
 
-def _page(result: LoadTest) -> Page:
-    return Page(
-        title=_verdict(result),
-        answer=(Facts(pairs=tuple(_facts(result))), _steps(result)),
-        blocks=tuple(_blocks(result)),
-        footer=footer(result.provenance) if result.provenance.models else (),
-    )
-
-
-def _steps(result: LoadTest) -> Table:
-    return Table(
+def _answer(result: LoadTest) -> Iterator[Block]:
+    yield Facts(pairs=tuple(_facts(result)))
+    columns: Columns = {
+        "times the peak": lambda step: f"{step.multiple:.3g}",
+        "offered Gb/s": lambda step: _gbit(step.carried.offered_bytes_per_s),
+        "delivered Gb/s": lambda step: _gbit(step.carried.delivered_bytes_per_s),
+        "delivered": lambda step: f"{step.delivered_ratio:.0%}",
+        "tail": _tail,
+        "why broken": "why",
+    }
+    yield table(
+        result.steps,
+        columns,
         title="Step by step",
-        columns=(
-            "times the peak",
-            "offered Gb/s",
-            "delivered Gb/s",
-            "delivered",
-            "tail",
-            "why broken",
-        ),
-        rows=rows_of(*(_step(one) for one in result.steps)),
         left=(5,),
         notes=("Rates are of one host. Tail: p99 of a transfer, or the round trip of TCP.",),
         least=(4, 2),
     )
+
+
+def _gbit(bytes_per_s: float) -> str:
+    return figures(gbit_from_rate(bytes_per_s))
+
+
+def _tail(step: LoadStep) -> str:
+    return "" if step.carried.tail_s is None else seconds(step.carried.tail_s)
 
 
 def _blocks(result: LoadTest) -> Iterator[Block]:
@@ -42,11 +44,11 @@ def _blocks(result: LoadTest) -> Iterator[Block]:
         title=_verdict(result),
         rows=tuple(
             {
-                "multiple": one.multiple,
-                "offered": gbit_from_rate(one.carried.offered_bytes_per_s),
-                "delivered": gbit_from_rate(one.carried.delivered_bytes_per_s),
+                "multiple": step.multiple,
+                "offered": gbit_from_rate(step.carried.offered_bytes_per_s),
+                "delivered": gbit_from_rate(step.carried.delivered_bytes_per_s),
             }
-            for one in result.steps
+            for step in result.steps
         ),
         marks={"breaking": result.breaking_multiple},
     )
@@ -56,7 +58,7 @@ def _blocks(result: LoadTest) -> Iterator[Block]:
 def _verdict(result: LoadTest) -> str:
     if result.breaking_multiple is None:
         return f"Carried up to {result.sound_multiple:.2g} times the peak; nothing broke."
-    why = next(one.why for one in result.steps if one.multiple == result.breaking_multiple)
+    why = next(step.why for step in result.steps if step.multiple == result.breaking_multiple)
     return (
         f"Breaks at {result.breaking_multiple:.3g} times the peak: {why} "
         f"(carried up to {result.sound_multiple:.3g})."
@@ -71,13 +73,9 @@ def _facts(result: LoadTest) -> Iterator[tuple[str, str]]:
         yield "line of a host", show_rate(result.line_bytes_per_s)
 
 
-def _step(one: LoadStep) -> tuple[str, ...]:
-    tail = one.carried.tail_s
-    return (
-        f"{one.multiple:.3g}", figures(gbit_from_rate(one.carried.offered_bytes_per_s)),
-        figures(gbit_from_rate(one.carried.delivered_bytes_per_s)),
-        f"{one.delivered_ratio:.0%}", "" if tail is None else seconds(tail), one.why,
-    )  # fmt: skip
+def _page(result: LoadTest) -> Page:
+    footers = footer(result.provenance) if result.provenance.models else ()
+    return replace(paged(_verdict, _answer, _blocks)(result), footer=footers)
 
 
 load_test = View(

@@ -4,27 +4,19 @@ from collections.abc import Iterator
 
 from weft.bench.localise import SURE, Localisation
 from weft.report.numbers import show_rate
-from weft.report.page import Block, Facts, Page, Sentences, Table, View, rows_of
+from weft.report.page import Block, Columns, Facts, Sentences, View, table
+from weft.report.views._provenance import paged
 
 _MOST = 8
 _SHOWN = 0.005
 
 
-def _page(result: Localisation) -> Page:
-    return Page(
-        title=_verdict(result), answer=tuple(_answer(result)), blocks=tuple(_blocks(result))
-    )
-
-
 def _answer(result: Localisation) -> Iterator[Block]:
     yield Facts(pairs=tuple(_facts(result)))
-    suspects = [one for one in result.suspects if one.probability > _SHOWN][:_MOST]
-    yield Table(
-        title="Suspects",
-        columns=("part", "faulty"),
-        rows=rows_of(*((one.part, f"{one.probability:.0%}") for one in suspects)),
-        notes=(f"None of them: {result.none_probability:.0%}.",),
-    )
+    suspects = [part for part in result.suspects if part.probability > _SHOWN][:_MOST]
+    columns: Columns = {"part": "part", "faulty": lambda part: f"{part.probability:.0%}"}
+    notes = (f"None of them: {result.none_probability:.0%}.",)
+    yield table(suspects, columns, title="Suspects", notes=notes)
     if result.next:
         yield Sentences(title="Next tests", lines=result.commands)
 
@@ -32,32 +24,17 @@ def _answer(result: Localisation) -> Iterator[Block]:
 def _blocks(result: Localisation) -> Iterator[Block]:
     if result.outcomes:
         best = result.expected_bytes_per_s or 1.0
-        yield Table(
-            title="Tests so far",
-            columns=("hosts", "rate", "of a healthy one"),
-            rows=rows_of(
-                *(
-                    (", ".join(one.hosts), _rate(one.bytes_per_s),
-                     f"{one.bytes_per_s / best:.0%}")
-                    for one in result.outcomes
-                )
-            ),
-        )  # fmt: skip
+        tests: Columns = {
+            "hosts": "hosts", "rate": lambda test: _rate(test.bytes_per_s),
+            "of a healthy one": lambda test: f"{test.bytes_per_s / best:.0%}",
+        }  # fmt: skip
+        yield table(result.outcomes, tests, title="Tests so far")
     if result.next:
-        yield Table(
-            title="What the next tests tell",
-            columns=("hosts", "slow, probably", "gain, bits"),
-            rows=rows_of(
-                *(
-                    (
-                        ", ".join(one.hosts),
-                        f"{one.slow_probability:.0%}",
-                        f"{one.gain_bits:.2f}",
-                    )
-                    for one in result.next
-                )
-            ),
-        )
+        following: Columns = {
+            "hosts": "hosts", "slow, probably": lambda test: f"{test.slow_probability:.0%}",
+            "gain, bits": lambda test: f"{test.gain_bits:.2f}",
+        }  # fmt: skip
+        yield table(result.next, following, title="What the next tests tell")
 
 
 def _rate(bytes_per_s: float) -> str:
@@ -85,4 +62,6 @@ def _facts(result: Localisation) -> Iterator[tuple[str, str]]:
         yield "healthy", f"{_rate(result.expected_bytes_per_s)}{seen}"
 
 
-localisation = View(shows="weft.bench.localise.Localisation", verb="", page=_page)
+localisation = View(
+    shows="weft.bench.localise.Localisation", verb="", page=paged(_verdict, _answer, _blocks)
+)

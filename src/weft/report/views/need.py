@@ -1,10 +1,12 @@
 """`weft need`: how much network a target asks for, and where more stops to pay."""
 
+from collections.abc import Iterator
+
 from weft.advise.need import Need, Requirement
 from weft.advise.wording import figure
-from weft.report.numbers import figures, money, percent, seconds, tokens_per_s
-from weft.report.page import Drawing, Facts, Page, Sentences, Table, View, rows_of
-from weft.report.views._provenance import defaults, footer
+from weft.report.numbers import count, figures, money, percent, seconds, tokens_per_s
+from weft.report.page import Block, Columns, Drawing, Facts, Sentences, View, table
+from weft.report.views._provenance import defaults, paged
 from weft.report.views._question import brief
 from weft.units import gbit_from_rate
 
@@ -16,42 +18,17 @@ _METRICS = {
 }
 
 
-def _page(result: Need) -> Page:
-    bandwidth = next((one for one in result.requirements if one.name == "bandwidth"), None)
-    marks = {
-        "knee": gbit_from_rate(result.knee.bytes_per_s_per_gpu),
-        "today": gbit_from_rate(result.cluster.nic_bytes_per_s_per_gpu),
-        "need": bandwidth.need if bandwidth else None,
-    }
-    return Page(
-        title=result.sentence,
-        answer=(
-            Facts(pairs=brief(result.cluster, result.job, result.cluster.gpus)),
-            *defaults(result.provenance),
-            _cheapest(result),
-            _requirements(result),
-            Facts(title="Target", pairs=_target(result)),
-        ),
-        blocks=(
-            Drawing(
-                chart="mfu_bandwidth",
-                title="How much network is enough",
-                rows=tuple(
-                    {
-                        "gbit_per_s": gbit_from_rate(point.bytes_per_s_per_gpu),
-                        "mfu": point.mfu_ratio * 100,
-                        "low": point.mfu_ratio * 100,
-                        "high": point.mfu_ratio * 100,
-                    }
-                    for point in result.curve
-                ),
-                marks=marks,
-            ),
-            _curve(result),
-            Sentences(title="Assumptions", lines=result.provenance.assumptions),
-        ),
-        footer=footer(result.provenance),
-    )
+def _answer(result: Need) -> Iterator[Block]:
+    yield Facts(pairs=brief(result.cluster, result.job))
+    yield from defaults(result.provenance)
+    yield _cheapest(result)
+    columns: Columns = {
+        "property": "title", "have": lambda found: figure(found.have, found.unit),
+        "need": _needed, "met": "met",
+    }  # fmt: skip
+    title = "What the target needs, one thing at a time"
+    yield table(result.requirements, columns, title=title, left=(0, 3))
+    yield Facts(title="Target", pairs=_target(result))
 
 
 def _cheapest(result: Need) -> Sentences:
@@ -60,7 +37,7 @@ def _cheapest(result: Need) -> Sentences:
     if least is None:
         return Sentences(title=title, lines=("No network reaches the target.",))
     cost = least.prediction.cost
-    parts = ", ".join(one.value + "*" * one.pinned for one in least.chosen)
+    parts = ", ".join(choice.value + "*" * choice.pinned for choice in least.chosen)
     line = (
         f"{least.title}: {money(cost.network_usd.value)} over {cost.years:g} years, "
         f"{seconds(least.prediction.step_s)} a step; {parts}."
@@ -86,41 +63,44 @@ def _target(result: Need) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _requirements(result: Need) -> Table:
-    return Table(
-        title="What the target needs, one thing at a time",
-        columns=("property", "have", "need", "met"),
-        rows=rows_of(*(_requirement(one) for one in result.requirements)),
-        left=(0, 3),
-    )
+def _needed(found: Requirement) -> str:
+    if found.need is None:
+        return "out of reach"
+    end = " (end of the search)" if found.bounded else ""
+    return f"at {'least' if found.at_least else 'most'} {figure(found.need, found.unit)}{end}"
 
 
-def _requirement(one: Requirement) -> tuple[str, ...]:
-    least = "at least " if one.at_least else "at most "
-    need = "out of reach" if one.need is None else f"{least}{figure(one.need, one.unit)}"
-    need += " (end of the search)" if one.bounded and one.need is not None else ""
-    met = "yes" if one.met else "no"
-    return (one.title, figure(one.have, one.unit), need, met)
-
-
-def _curve(result: Need) -> Table:
-    return Table(
-        title="Speed against bandwidth",
-        columns=("Gb/s per GPU", "MFU %", "tokens/s", "step"),
-        rows=rows_of(
-            *(
-                (
-                    figures(gbit_from_rate(point.bytes_per_s_per_gpu)),
-                    figures(point.mfu_ratio * 100),
-                    tokens_per_s(point.tokens_per_s).removesuffix(" tokens/s"),
-                    seconds(point.step_s),
-                )
-                for point in result.curve
-            )
+def _blocks(result: Need) -> Iterator[Block]:
+    needs = {found.name: found.need for found in result.requirements}
+    percents = [point.mfu_ratio * 100 for point in result.curve]
+    rates = [gbit_from_rate(point.bytes_per_s_per_gpu) for point in result.curve]
+    yield Drawing(
+        chart="mfu_bandwidth",
+        title="How much network is enough",
+        rows=tuple(
+            {"gbit_per_s": rate, "mfu": mfu, "low": mfu, "high": mfu}
+            for rate, mfu in zip(rates, percents, strict=True)
         ),
-        left=(),
-        notes=(f"Knee: {result.knee.definition}.",),
+        marks={
+            "knee": gbit_from_rate(result.knee.bytes_per_s_per_gpu),
+            "today": gbit_from_rate(result.cluster.nic_bytes_per_s_per_gpu),
+            "need": needs.get("bandwidth"),
+        },
     )
+    columns: Columns = {
+        "Gb/s per GPU": lambda point: figures(gbit_from_rate(point.bytes_per_s_per_gpu)),
+        "MFU %": lambda point: figures(point.mfu_ratio * 100),
+        "tokens/s": lambda point: count(point.tokens_per_s), "step": "step_s",
+    }  # fmt: skip
+    yield table(
+        result.curve, columns, title="Speed against bandwidth", left=(),
+        notes=(f"Knee: {result.knee.definition}.",),
+    )  # fmt: skip
+    yield Sentences(title="Assumptions", lines=result.provenance.assumptions)
 
 
-need = View(shows="weft.advise.need.Need", verb="need", page=_page)
+need = View(
+    shows="weft.advise.need.Need",
+    verb="need",
+    page=paged(lambda result: result.sentence, _answer, _blocks),
+)

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from weft.generate.lossless import Buffer
 from weft.generate.plan import Plan
-from weft.generate.planned import Planned
-from weft.report.page import Block, Facts, Page, Sentences, Table, View, rows_of
+from weft.report.page import Block, Facts, Sentences, Table, View
 from weft.report.views._plan import TITLES, value, within
-from weft.report.views._provenance import footer
+from weft.report.views._provenance import paged
 
 _NEXT: Final = (
     "weft render all writes the files; --explain gives the reason and source of each value."
@@ -16,43 +16,19 @@ LINE: Final = 48
 """Characters of a part's values on the first screen."""
 
 
-def _page(result: Plan) -> Page:
+def _title(result: Plan) -> str:
     cluster, count = result.cluster, sum(1 for _ in result.numbers())
-    return Page(
-        title=(
-            f"Plan of {result.names.cluster.text()}: {count} values for {cluster.hosts} hosts "
-            f"on {cluster.fabric.kind}"
-        ),
-        answer=(
-            Facts(pairs=tuple(_parts(result))),
-            *_refused(result),
-            Sentences(lines=(_NEXT,)),
-        ),
-        blocks=(*_tables(result), *_buffer(result)),
-        footer=footer(result.provenance)[:1],
-        rest="every value",
-    )
+    name, kind = result.names.cluster.text(), cluster.fabric.kind
+    return f"Plan of {name}: {count} values for {cluster.hosts} hosts on {kind}"
 
 
-def _buffer(result: Plan) -> Iterator[Table]:
-    """Yield how the buffer of a switch is divided: the parts add up to the whole."""
-    if result.buffer is None:
-        return
-    rows = [
-        (one.what, str(one.count), str(one.each_bytes), str(one.bytes))
-        for one in result.buffer.kept
-    ]
-    rows += [
-        ("shared by all ports", "1", "", str(result.buffer.shared_bytes)),
-        ("unused", "1", "", str(result.buffer.unused_bytes)),
-        ("whole buffer", "", "", str(result.buffer.whole_bytes)),
-    ]
-    yield Table(
-        title="Buffer of one switch, in bytes",
-        columns=("part", "count", "each", "bytes"),
-        rows=rows_of(*rows),
-        left=(0,),
-    )
+def _answer(result: Plan) -> Iterator[Block]:
+    yield Facts(pairs=tuple(_parts(result)))
+    refused = (*result.nccl.refused, *result.left_out)
+    lines = tuple(f"{value.name}={value.value}: {value.reason}" for value in refused)
+    if lines:
+        yield Sentences(title="Requested and left out", lines=lines)
+    yield Sentences(lines=(_NEXT,))
 
 
 def _parts(result: Plan) -> Iterator[tuple[str, str]]:
@@ -60,7 +36,7 @@ def _parts(result: Plan) -> Iterator[tuple[str, str]]:
     yield "needs", ", ".join(sorted(feature.value for feature in result.features)) or "nothing"
     numbers = tuple(result.numbers())
     for part, title in TITLES.items():
-        values = [f"{name} {value(one)}" for name, one in within(numbers, part)]
+        values = [f"{name} {value(planned)}" for name, planned in within(numbers, part)]
         if values:
             yield title.partition(":")[0].partition(" on ")[0], _line(values)
 
@@ -72,34 +48,42 @@ def _line(values: Sequence[str]) -> str:
     'rate 400 Gb/s, mtu 9216 B, ...'
     """
     shown: list[str] = []
-    for one in values:
-        if len(", ".join([*shown, one])) <= LINE:
-            shown.append(one)
+    for text in values:
+        if len(", ".join([*shown, text])) <= LINE:
+            shown.append(text)
     return ", ".join([*shown, "..."] if len(shown) < len(values) else shown)
 
 
-def _tables(result: Plan) -> Iterator[Block]:
+def _blocks(result: Plan) -> Iterator[Block]:
     numbers = tuple(result.numbers())
     for part, title in TITLES.items():
-        rows = [(name, one) for name, one in within(numbers, part)]
+        rows = tuple((name, value(planned)) for name, planned in within(numbers, part))
         if rows:
-            yield _table(title, rows)
+            yield Table(title=title, columns=("what", "value"), rows=rows, left=(0, 1))
+    if result.buffer is not None:
+        yield _buffer(result.buffer)
 
 
-def _table(title: str, rows: Sequence[tuple[str, Planned]]) -> Table:
+def _buffer(buffer: Buffer) -> Table:
+    """Show how the buffer of a switch is divided: the parts add up to the whole."""
+    kept = (
+        (part.what, str(part.count), str(part.each_bytes), str(part.bytes))
+        for part in buffer.kept
+    )
     return Table(
-        title=title,
-        columns=("what", "value"),
-        rows=rows_of(*((name, value(one)) for name, one in rows)),
-        left=(0, 1),
+        title="Buffer of one switch, in bytes",
+        columns=("part", "count", "each", "bytes"),
+        rows=(
+            *kept,
+            ("shared by all ports", "1", "", str(buffer.shared_bytes)),
+            ("unused", "1", "", str(buffer.unused_bytes)),
+            ("whole buffer", "", "", str(buffer.whole_bytes)),
+        ),
     )
 
 
-def _refused(result: Plan) -> Iterator[Block]:
-    refused = (*result.nccl.refused, *result.left_out)
-    lines = tuple(f"{one.name}={one.value}: {one.reason}" for one in refused)
-    if lines:
-        yield Sentences(title="Requested and left out", lines=lines)
-
-
-plan = View(shows="weft.generate.plan.Plan", verb="plan", page=_page)
+plan = View(
+    shows="weft.generate.plan.Plan",
+    verb="plan",
+    page=paged(_title, _answer, _blocks, rest="every value", is_modelled=False),
+)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from statistics import fmean
 
 from weft.predict.replay import CollectiveReplay, JobReplay, Placed, Replay
-from weft.report.numbers import percent, seconds, show_size, signed_percent
-from weft.report.page import Block, Page, Sentences, Table, View, rows_of
-from weft.report.views._provenance import footer
+from weft.report.numbers import percent, seconds, signed_percent
+from weft.report.page import Block, Columns, Sentences, Table, View, table
+from weft.report.views._provenance import paged
 
 EXPOSED = (
     "Exposed: while the rank computed nothing, waiting for slower ranks included. The step is "
@@ -22,35 +22,36 @@ GAIN = (
 )
 
 
-def _page(result: Replay) -> Page:
+def _title(result: Replay) -> str:
     names = ", ".join(job.name for job in result.jobs)
+    return f"{names} on {result.cluster.name}: {_verdict(result)}"
+
+
+def _answer(result: Replay) -> Iterator[Block]:
+    yield from _placements(result)
+    yield _steps(result)
+    yield _collectives(result.jobs[0], result)
+    yield Sentences(lines=tuple(_next(result)))
+
+
+def _blocks(result: Replay) -> Iterator[Block]:
+    for job in result.jobs[1:]:
+        yield _collectives(job, result)
+    if len(result.jobs) > 1 and result.placements:
+        yield _by_job(result)
     traced = ", ".join(
         f"{job.name}: {job.traced_ranks} of {job.ranks} ranks, {job.steps} steps"
         for job in result.jobs
     )
-    return Page(
-        title=f"{names} on {result.cluster.name}: {_verdict(result)}",
-        answer=(
-            *_placements(result),
-            _steps(result),
-            *(_collectives(job, result) for job in result.jobs[:1]),
-            Sentences(lines=tuple(_next(result))),
-        ),
-        blocks=(
-            *(_collectives(job, result) for job in result.jobs[1:]),
-            *((_by_job(result),) if len(result.jobs) > 1 and result.placements else ()),
-            Sentences(title="Traces", lines=(traced,)),
-            Sentences(title="Assumptions", lines=result.provenance.assumptions),
-        ),
-        footer=footer(result.provenance),
-    )
+    yield Sentences(title="Traces", lines=(traced,))
+    yield Sentences(title="Assumptions", lines=result.provenance.assumptions)
 
 
 def _verdict(result: Replay) -> str:
-    job = max(result.jobs, key=lambda one: one.step_s.value)
+    job = max(result.jobs, key=lambda job: job.step_s.value)
     said = f"a step takes {seconds(job.step_s)}"
     if len(result.placements) > 1:
-        best = max(result.placements, key=lambda one: fmean(one.gain_ratio))
+        best = max(result.placements, key=lambda placed: fmean(placed.gain_ratio))
         first, gain = result.placements[0], fmean(best.gain_ratio)
         if gain < 0.0005:  # noqa: PLR2004 - as below
             return f"no placement is faster than {first.placement}"
@@ -64,47 +65,39 @@ def _verdict(result: Replay) -> str:
 
 
 def _steps(result: Replay) -> Table:
-    own = result.traced_on is not None
-    model = ("model of it",) if own else ()
-    columns = ("job", "ranks", "traced", *model, "here", "computing", "exposed traced",
-               "exposed here")  # fmt: skip
-    return Table(
-        columns=columns, rows=rows_of(*(_step(job, own=own) for job in result.jobs)), left=(0,)
-    )
+    model: Columns = {"model of it": _model} if result.traced_on is not None else {}
+    columns: Columns = {
+        "job": "name", "ranks": lambda job: f"{job.ranks:,}", "traced": "traced_s", **model,
+        "here": lambda job: seconds(job.step_s.value), "computing": "compute_s",
+        "exposed traced": "exposed_traced_s", "exposed here": "exposed_s",
+    }  # fmt: skip
+    return table(result.jobs, columns)
 
 
-def _step(job: JobReplay, *, own: bool) -> tuple[str, ...]:
-    model = ("" if job.modelled_s is None else seconds(job.modelled_s.value),) if own else ()
-    return (
-        job.name, f"{job.ranks:,}", _perhaps(job.traced_s), *model, seconds(job.step_s.value),
-        seconds(job.compute_s), _perhaps(job.exposed_traced_s), seconds(job.exposed_s),
-    )  # fmt: skip
-
-
-def _perhaps(time_s: float | None) -> str:
-    return "-" if time_s is None else seconds(time_s)
+def _model(job: JobReplay) -> str:
+    return "" if job.modelled_s is None else seconds(job.modelled_s.value)
 
 
 def _placements(result: Replay) -> Iterator[Block]:
     """Show one row a placement: of one job its step, of several what holds for all of them."""
     if not result.placements:
         return
+    first = result.placements[0]
     if len(result.jobs) == 1:
-        rows = [
-            (one.placement, seconds(one.step_s[0]), _gain(one.gain_ratio[0], first=at == 0))
-            for at, one in enumerate(result.placements)
-        ]
-        yield Table(columns=("placement", "step", "gain"), rows=rows_of(*rows), left=(0,))
-        return
-    yield Table(
-        columns=("placement", "longest step", "mean gain", "neighbours cost"),
-        rows=rows_of(*(
-            (one.placement, seconds(max(step.value for step in one.step_s)),
-             _gain(fmean(one.gain_ratio), first=at == 0), signed_percent(_cost(one)))
-            for at, one in enumerate(result.placements)
-        )),
-        left=(0,),
-    )  # fmt: skip
+        columns: Columns = {
+            "placement": "placement", "step": lambda placed: seconds(placed.step_s[0]),
+            "gain": lambda placed: _gain(placed.gain_ratio[0], is_first=placed is first),
+        }  # fmt: skip
+    else:
+        columns = {
+            "placement": "placement",
+            "longest step": lambda placed: seconds(max(step.value for step in placed.step_s)),
+            "mean gain": lambda placed: _gain(
+                fmean(placed.gain_ratio), is_first=placed is first
+            ),
+            "neighbours cost": lambda placed: signed_percent(_cost(placed)),
+        }
+    yield table(result.placements, columns)
 
 
 def _cost(placed: Placed) -> float:
@@ -112,40 +105,34 @@ def _cost(placed: Placed) -> float:
     return fmean(step.value / alone.value - 1 for step, alone in pairs)
 
 
-def _gain(ratio: float, *, first: bool) -> str:
-    return "base" if first else signed_percent(ratio)
+def _gain(ratio: float, *, is_first: bool) -> str:
+    return "base" if is_first else signed_percent(ratio)
 
 
 def _by_job(result: Replay) -> Table:
-    rows = [
-        (one.placement, job.name, seconds(one.step_s[at]), seconds(one.alone_s[at]),
-         _gain(one.gain_ratio[at], first=number == 0))
-        for number, one in enumerate(result.placements) for at, job in enumerate(result.jobs)
-    ]  # fmt: skip
-    return Table(
-        title="Placements by job", columns=("placement", "job", "step", "alone", "gain"),
-        rows=rows_of(*rows), left=(0, 1),
+    rows = (
+        (placed.placement, job.name, seconds(placed.step_s[at]), seconds(placed.alone_s[at]),
+         _gain(placed.gain_ratio[at], is_first=placed is result.placements[0]))
+        for placed in result.placements for at, job in enumerate(result.jobs)
     )  # fmt: skip
+    columns = ("placement", "job", "step", "alone", "gain")
+    return Table(title="Placements by job", columns=columns, rows=tuple(rows), left=(0, 1))
 
 
 def _collectives(job: JobReplay, result: Replay) -> Table:
     named = f"{job.name}: " if len(result.jobs) > 1 else ""
-    return Table(
-        title=f"{named}Collectives of a step",
-        columns=("operation", "size", "ranks", "hosts", "calls", "traced", "here",
-                 "exposed traced", "exposed here"),
-        rows=rows_of(*(_collective(one) for one in job.collectives)),
-        left=(0,), least=(7,),
-    )  # fmt: skip
+    columns: Columns = {
+        "operation": "operation", "size": "size_bytes",
+        "ranks": lambda own: f"{own.ranks:,}", "hosts": lambda own: f"{own.hosts:,}",
+        "calls": lambda own: f"{own.calls:g}", "traced": "traced_s", "here": _predicted,
+        "exposed traced": "exposed_traced_s", "exposed here": "exposed_s",
+    }  # fmt: skip
+    title = f"{named}Collectives of a step"
+    return table(job.collectives, columns, title=title, left=(0,), least=(7,))
 
 
-def _collective(one: CollectiveReplay) -> tuple[str, ...]:
-    here = seconds(one.predicted_s.value) if one.modelled else "as traced"
-    return (
-        one.operation, show_size(one.size_bytes), f"{one.ranks:,}", f"{one.hosts:,}",
-        f"{one.calls:g}", _perhaps(one.traced_s), here, _perhaps(one.exposed_traced_s),
-        seconds(one.exposed_s),
-    )  # fmt: skip
+def _predicted(own: CollectiveReplay) -> str:
+    return seconds(own.predicted_s.value) if own.modelled else "as traced"
 
 
 def _next(result: Replay) -> Iterator[str]:
@@ -161,4 +148,9 @@ def _next(result: Replay) -> Iterator[str]:
         )
 
 
-replay = View(shows="weft.predict.replay.Replay", verb="replay", page=_page, charts=())
+replay = View(
+    shows="weft.predict.replay.Replay",
+    verb="replay",
+    page=paged(_title, _answer, _blocks),
+    charts=(),
+)

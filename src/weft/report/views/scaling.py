@@ -1,35 +1,14 @@
 """`weft predict --sweep`: one job as the cluster grows."""
 
+from collections.abc import Iterator
+
 from weft.predict.scaling import Point, Scaling
-from weft.report.numbers import band, money, percent, seconds, tokens_per_s
-from weft.report.page import Drawing, Facts, Page, Sentences, Table, View, rows_of
-from weft.report.views._provenance import footer
+from weft.predict.training import Prediction
+from weft.report.numbers import band, count, figures, percent
+from weft.report.page import Block, Columns, Drawing, Facts, Sentences, View, table
+from weft.report.views._provenance import paged
 from weft.report.views._question import brief
 from weft.spec.workload import Job, Parallelism
-
-
-def _page(result: Scaling) -> Page:
-    first = result.points[0].prediction
-    return Page(
-        title=_title(result),
-        answer=(
-            Facts(pairs=brief(result.cluster, result.job, result.cluster.gpus)),
-            _table(result),
-            Sentences(
-                title="Sizes left out",
-                lines=tuple(f"{one.gpus} GPUs: {one.reason}" for one in result.skipped),
-            ),
-        ),
-        blocks=(
-            Drawing(
-                chart="scaling_curve",
-                title=f"{result.job.model.name} as the cluster grows",
-                rows=tuple(_chart_row(point) for point in result.points),
-            ),
-            Sentences(title="Assumptions", lines=first.provenance.assumptions),
-        ),
-        footer=footer(first.provenance),
-    )
 
 
 def _title(result: Scaling) -> str:
@@ -40,36 +19,31 @@ def _title(result: Scaling) -> str:
     )
 
 
-def _table(result: Scaling) -> Table:
-    return Table(
+def _answer(result: Scaling) -> Iterator[Block]:
+    yield Facts(pairs=brief(result.cluster, result.job))
+    columns: Columns = {
+        "GPUs": "gpus", "step": "prediction.step_s",
+        "MFU %": lambda point: band(point.prediction.mfu_ratio, scale=0.01),
+        "exposed %": lambda point: figures(point.prediction.exposed_ratio.value * 100),
+        "tokens/s": lambda point: count(point.prediction.tokens_per_s),
+        "per GPU": lambda point: count(point.prediction.tokens_per_s.value / point.gpus),
+        "efficiency %": lambda point: figures(point.efficiency_ratio.value * 100),
+        "$ per 1T tokens": "prediction.usd_per_1t_tokens.value",
+        "parallelism": lambda point: _ranks(point.prediction.job),
+    }  # fmt: skip
+    yield table(
+        result.points,
+        columns,
         title="Size by size",
-        columns=(
-            "GPUs", "step", "MFU %", "exposed %", "tokens/s", "per GPU", "efficiency %",
-            "$ per 1T tokens", "parallelism",
-        ),
-        rows=rows_of(*(_cells(point) for point in result.points)),
         left=(8,),
         least=(4, 3, 8),
         notes=(
             "The batch grows in step with the GPUs.",
             "Efficiency: tokens per second and GPU, against the smallest size.",
         ),
-    )  # fmt: skip
-
-
-def _cells(point: Point) -> tuple[str, ...]:
-    one = point.prediction
-    return (
-        str(point.gpus),
-        seconds(one.step_s),
-        band(one.mfu_ratio, scale=0.01),
-        percent(one.exposed_ratio.value).removesuffix(" %"),
-        tokens_per_s(one.tokens_per_s).removesuffix(" tokens/s"),
-        tokens_per_s(one.tokens_per_s.value / point.gpus).removesuffix(" tokens/s"),
-        percent(point.efficiency_ratio.value).removesuffix(" %"),
-        money(one.usd_per_1t_tokens.value),
-        _ranks(one.job),
     )
+    left_out = tuple(f"{size.gpus} GPUs: {size.reason}" for size in result.skipped)
+    yield Sentences(title="Sizes left out", lines=left_out)
 
 
 def _ranks(job: Job) -> str:
@@ -79,19 +53,31 @@ def _ranks(job: Job) -> str:
     return " ".join(f"{name}{count}" for name, count in ranks.items() if count > 1)
 
 
+def _first(result: Scaling) -> Prediction:
+    return result.points[0].prediction
+
+
+def _blocks(result: Scaling) -> Iterator[Block]:
+    yield Drawing(
+        chart="scaling_curve",
+        title=f"{result.job.model.name} as the cluster grows",
+        rows=tuple(map(_chart_row, result.points)),
+    )
+    yield Sentences(title="Assumptions", lines=_first(result).provenance.assumptions)
+
+
 def _chart_row(point: Point) -> dict[str, float]:
-    one = point.prediction
+    tokens, mfu = point.prediction.tokens_per_s, point.prediction.mfu_ratio
     return {
         "gpus": point.gpus,
-        "tokens_per_s": one.tokens_per_s.value,
-        "tokens_low": one.tokens_per_s.low,
-        "tokens_high": one.tokens_per_s.high,
-        "mfu": one.mfu_ratio.value * 100,
-        "mfu_low": one.mfu_ratio.low * 100,
-        "mfu_high": one.mfu_ratio.high * 100,
-    }
+        "tokens_per_s": tokens.value, "tokens_low": tokens.low, "tokens_high": tokens.high,
+        "mfu": mfu.value * 100, "mfu_low": mfu.low * 100, "mfu_high": mfu.high * 100,
+    }  # fmt: skip
 
 
 scaling = View(
-    shows="weft.predict.scaling.Scaling", verb="predict", page=_page, charts=("scaling_curve",)
+    shows="weft.predict.scaling.Scaling",
+    verb="predict",
+    page=paged(_title, _answer, _blocks, held_by=_first),
+    charts=("scaling_curve",),
 )

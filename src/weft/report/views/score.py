@@ -1,30 +1,25 @@
 """`weft emulate --score`: what of a rehearsal was named rightly."""
 
 from weft.emulate.rehearse import Score
-from weft.report.page import Page, Sentences, Table, View
+from weft.report.page import Columns, Page, Sentences, View, table
+
+WORDS = {True: "right", False: "wrong"}
 
 
 def _page(result: Score) -> Page:
-    right = sum(all((one.kind_named, one.host_named, one.part_named)) for one in result.faults)
-    table = Table(
-        title="Injected", columns=("fault", "where", "kind", "host", "rail or GPU"),
-        rows=tuple(
-            (one.fault, one.place, _word(one.kind_named), _word(one.host_named),
-             _word(one.part_named))
-            for one in result.faults
-        ),
-        left=(0, 1, 2, 3, 4),
-    )  # fmt: skip
-    extra = ", ".join(result.extra)
+    right = sum(f.kind_named and f.host_named and f.part_named for f in result.faults)
+    columns: Columns = {
+        "fault": "fault", "where": "place", "kind": lambda fault: WORDS[fault.kind_named],
+        "host": lambda fault: WORDS[fault.host_named],
+        "rail or GPU": lambda fault: WORDS[fault.part_named],
+    }  # fmt: skip
+    injected = table(result.faults, columns, title="Injected", left=(0, 1, 2, 3, 4))
     title = f"{right} of {len(result.faults)} faults named with their place"
-    if extra:
-        title += f"; {len(result.extra)} named that were not injected"
-    named = (Sentences(title="Named, but not injected", lines=(extra,)),) if extra else ()
-    return Page(title=title, answer=(table, *named), blocks=())
-
-
-def _word(is_right: bool) -> str:  # noqa: FBT001 - one cell
-    return "right" if is_right else "wrong"
+    if not result.extra:
+        return Page(title=title, answer=(injected,), blocks=())
+    named = Sentences(title="Named, but not injected", lines=(", ".join(result.extra),))
+    title += f"; {len(result.extra)} named that were not injected"
+    return Page(title=title, answer=(injected, named), blocks=())
 
 
 score = View(shows="weft.emulate.rehearse.Score", verb="emulate", page=_page)

@@ -1,34 +1,38 @@
 """`weft accuracy`: how far the model is from published measurements."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from statistics import median
+from typing import Any
 
 from weft.accuracy.aims import FACTOR, Outcome
 from weft.accuracy.by_system import ALL, WITHIN, BySystem
 from weft.accuracy.kind import Score, is_apart
 from weft.accuracy.scoreboard import Group, Scoreboard
 from weft.report.numbers import by_unit, figures, unit_of
-from weft.report.page import Block, Drawing, Page, Sentences, Table, View, rows_of
-from weft.report.views._provenance import footer
+from weft.report.page import Block, Columns, Drawing, Sentences, Table, View, table
+from weft.report.views._provenance import paged
 
 MOST_GROUPS = 8
 """As many as a chart has colours and marks."""
 MILLISECOND = 1e-3
 MOST_ROWS = 30
 """Rows of a list in a report; the JSON document has them all."""
-_ERRORS = ("median |error| %", "90th percentile %", "bias %", "in band %")
 
 
-def _page(result: Scoreboard) -> Page:
+def _title(result: Scoreboard) -> str:
     rows = sum(group.rows for group in result.groups)
-    return Page(
-        title=f"How far weft is from {rows} measurements ({result.data})",
-        answer=(_answer(result),),
-        blocks=tuple(_blocks(result)),
-        footer=footer(result.provenance),
-    )
+    return f"How far weft is from {rows} measurements ({result.data})"
+
+
+def _answer(result: Scoreboard) -> Iterator[Block]:
+    """Yield every kind, and what of it lies within the measured domain, by system."""
+    shown = [part for part in result.by_system if part.part in {ALL, WITHIN}]
+    reached = sum(not outcome.missed_by for outcome in result.aims)
+    notes = (f"{reached} of {len(result.aims)} aims reached",) if result.aims else ()
+    title = "Product families left out of the fit, every system counted once"
+    yield _by_system(title, shown, *notes, *_folds(result))
 
 
 def _blocks(result: Scoreboard) -> Iterator[Block]:
@@ -43,25 +47,9 @@ def _blocks(result: Scoreboard) -> Iterator[Block]:
     yield from _drawings(result)
     for (kind, label), parts in groupby(result.breakdown, key=_heading):
         yield _parts(f"{kind.replace('_', ' ')} by {label}", tuple(parts))
-    yield _trends(result)
-    yield _sites(result)
-    yield _left_out(result)
-    yield _worst(result)
+    yield from _lists(result)
     unread = tuple(f"{name}.csv: read by no kind" for name in result.unread)
     yield Sentences(title="Data", lines=result.provenance.sources + unread)
-
-
-def _answer(result: Scoreboard) -> Table:
-    """Return every kind, and what of it lies within the measured domain, by system."""
-    shown = [one for one in result.by_system if one.part in {ALL, WITHIN}]
-    reached = sum(not one.missed_by for one in result.aims)
-    notes = (f"{reached} of {len(result.aims)} aims reached",) if result.aims else ()
-    return _by_system(
-        "Product families left out of the fit, every system counted once",
-        shown,
-        *notes,
-        *_folds(result),
-    )
 
 
 def _heading(part: Group) -> tuple[str, str]:
@@ -69,87 +57,72 @@ def _heading(part: Group) -> tuple[str, str]:
 
 
 def _kinds(title: str, groups: Sequence[Group]) -> Table:
-    rows = (
-        (
-            group.kind,
-            str(group.rows),
-            str(group.sites),
-            str(group.left_out),
-            str(group.apart),
-            *_errors(group),
-            "-" if group.median_factor is None else figures(group.median_factor),
-        )
-        for group in groups
-    )
-    return Table(
+    columns: Columns = {
+        "kind": "kind", "rows": "rows", "sites": "sites", "left out": "left_out",
+        "apart": "apart", **_ERRORS, "median factor": "median_factor",
+    }  # fmt: skip
+    return table(
+        groups,
+        columns,
         title=title,
-        columns=(
-            "kind", "rows", "sites", "left out", "apart", *_ERRORS, "median factor",
-        ),
-        rows=rows_of(*rows),
-        left=(0,),
         least=(4, 3, 8, 5),
         notes=(
             "error = predicted / measured - 1; bias is its median with its sign",
             "a row that a fit has seen is predicted by a fit without its product family",
             "apart (breakdown alone): not known to be healthy, one host, source of a constant",
         ),
-    )  # fmt: skip
-
-
-def _errors(group: Group) -> tuple[str, ...]:
-    values = (
-        group.median_abs_error_ratio,
-        group.p90_abs_error_ratio,
-        group.bias_ratio,
-        group.inside_band_ratio,
     )
-    return tuple("-" if value is None else figures(value * 100) for value in values)
+
+
+def _hundredths(name: str) -> Callable[[Any], str]:
+    """Return what shows a ratio without the sign of per cent, which the heading has."""
+
+    def shown(part: object) -> str:
+        value = getattr(part, name)
+        return "-" if value is None else figures(value * 100)
+
+    return shown
+
+
+_ERRORS: Columns = {
+    "median |error| %": _hundredths("median_abs_error_ratio"),
+    "90th percentile %": _hundredths("p90_abs_error_ratio"),
+    "bias %": _hundredths("bias_ratio"),
+    "in band %": _hundredths("inside_band_ratio"),
+}
 
 
 def _by_system(title: str, found: Sequence[BySystem], *notes: str) -> Table:
-    rows = (
-        (
-            one.kind,
-            one.part,
-            str(one.systems),
-            str(one.rows),
-            figures(one.median_abs_error_ratio * 100),
-            figures(one.median_factor),
-            f"{one.inside_band_ratio:.0%} +- {one.inside_band_error_ratio:.0%}",
-        )
-        for one in found
-    )
-    return Table(
-        title=title,
-        columns=("kind", "part", "systems", "rows", "median |error| %", "factor", "in band"),
-        rows=rows_of(*rows),
-        left=(0, 1),
-        notes=notes,
-    )
+    columns: Columns = {
+        "kind": "kind", "part": "part", "systems": "systems", "rows": "rows",
+        "median |error| %": _ERRORS["median |error| %"], "factor": "median_factor",
+        "in band": lambda own: (
+            f"{own.inside_band_ratio:.0%} +- {own.inside_band_error_ratio:.0%}"
+        ),
+    }  # fmt: skip
+    return table(found, columns, title=title, notes=notes)
 
 
 def _aims(result: Scoreboard) -> Table:
     rows = (
-        (one.aim.kind, one.aim.part, one.aim.figure, *outcome_texts(one)) for one in result.aims
+        (own.aim.kind, own.aim.part, own.aim.figure, *outcome_texts(own)) for own in result.aims
     )
     return Table(
         title="Aims, on product families left out of the fit",
         columns=("kind", "part", "figure", "found", "aim", ""),
-        rows=rows_of(*rows),
+        rows=tuple(rows),
         left=(0, 1, 2, 5),
         notes=_folds(result),
     )
 
 
-def outcome_texts(one: Outcome) -> tuple[str, str, str]:
+def outcome_texts(outcome: Outcome) -> tuple[str, str, str]:
     """Return what was found, the aim, and whether it is reached or by how much it is missed."""
-    name = one.aim.figure
-    missed = f"missed by {_figure(name, one.missed_by)}" if one.missed_by else "reached"
+    name, missed = outcome.aim.figure, outcome.missed_by
     return (
-        _figure(name, one.found, one.error_ratio),
-        f"{_figure(name, one.aim.low)} to {_figure(name, one.aim.high)}",
-        missed,
+        _figure(name, outcome.found, outcome.error_ratio),
+        f"{_figure(name, outcome.aim.low)} to {_figure(name, outcome.aim.high)}",
+        f"missed by {_figure(name, missed)}" if missed else "reached",
     )
 
 
@@ -216,92 +189,44 @@ def _point(score: Score, label: str, scale: float) -> dict[str, object]:
 
 
 def _parts(title: str, parts: Sequence[Group]) -> Table:
-    rows = (
-        (", ".join(part.labels.values()), str(part.rows), str(part.sites), *_errors(part))
-        for part in parts
-    )
-    return Table(title=title, columns=("", "rows", "sites", *_ERRORS), rows=rows_of(*rows))
+    columns: Columns = {"": lambda part: ", ".join(part.labels.values()), "rows": "rows",
+                        "sites": "sites", **_ERRORS}  # fmt: skip
+    return table(parts, columns, title=title)
 
 
-def _trends(result: Scoreboard) -> Table:
-    rows = (
-        (
-            one.kind,
-            one.name,
-            str(one.series),
-            str(one.pairs),
-            figures(one.right_order_ratio * 100),
-        )
-        for one in result.trends
-    )
-    return Table(
-        title="Pairs of runs predicted in their order",
-        columns=("kind", "that differ in", "series", "pairs", "right order %"),
-        rows=rows_of(*rows),
-        left=(0, 1),
-        notes=("a series: same source, model, GPU, framework, precision and sequence length",),
-    )
+def _lists(result: Scoreboard) -> Iterator[Table]:
+    trends: Columns = {
+        "kind": "kind", "that differ in": "name", "series": "series", "pairs": "pairs",
+        "right order %": _hundredths("right_order_ratio"),
+    }  # fmt: skip
+    note = "a series: same source, model, GPU, framework, precision and sequence length"
+    title = "Pairs of runs predicted in their order"
+    yield table(result.trends, trends, title=title, notes=(note,))
+    sites: Columns = {
+        "kind": "kind", "site": "site", "rows": "rows",
+        "median |error| %": _ERRORS["median |error| %"], "bias %": _ERRORS["bias %"],
+    }  # fmt: skip
+    worst = sorted(result.site_errors, key=lambda site: -site.median_abs_error_ratio)
+    yield _longest("Systems furthest off", worst, sites)
+    reasons = {"kind": "kind", "rows": "rows", "reason": "reason", "such as": "examples"}
+    yield _longest("Rows left out, and why", result.left_out, reasons)
+    rows: Columns = {
+        "kind": "score.kind", "row": "score.row",
+        "measured": lambda worst: by_unit(worst.score.quantity, worst.score.measured),
+        "predicted": lambda worst: by_unit(worst.score.quantity, worst.score.predicted),
+        "error %": lambda worst: figures(worst.score.error_ratio * 100),
+    }  # fmt: skip
+    yield _longest("Rows furthest off", result.worst, rows)
 
 
-def _sites(result: Scoreboard) -> Table:
-    worst = sorted(result.site_errors, key=lambda one: -one.median_abs_error_ratio)
-    rows = (
-        (
-            one.kind,
-            one.site,
-            str(one.rows),
-            figures(one.median_abs_error_ratio * 100),
-            figures(one.bias_ratio * 100),
-        )
-        for one in worst[:MOST_ROWS]
-    )
-    return Table(
-        title="Systems furthest off",
-        columns=("kind", "site", "rows", "median |error| %", "bias %"),
-        rows=rows_of(*rows),
-        left=(0, 1),
-        notes=_more(len(worst)),
-    )
+def _longest(title: str, found: Sequence[object], columns: Columns) -> Table:
+    more = len(found) - MOST_ROWS
+    notes = (f"{more} more in the JSON document",) if more > 0 else ()
+    return table(found[:MOST_ROWS], columns, title=title, notes=notes)
 
 
-def _left_out(result: Scoreboard) -> Table:
-    rows = (
-        (one.kind, str(one.rows), one.reason, ", ".join(one.examples))
-        for one in result.left_out[:MOST_ROWS]
-    )
-    return Table(
-        title="Rows left out, and why",
-        columns=("kind", "rows", "reason", "such as"),
-        rows=rows_of(*rows),
-        left=(0, 2, 3),
-        notes=_more(len(result.left_out)),
-    )
-
-
-def _worst(result: Scoreboard) -> Table:
-    rows = (
-        (
-            one.score.kind,
-            one.score.row,
-            by_unit(one.score.quantity, one.score.measured),
-            by_unit(one.score.quantity, one.score.predicted),
-            figures(one.score.error_ratio * 100),
-        )
-        for one in result.worst[:MOST_ROWS]
-    )
-    return Table(
-        title="Rows furthest off",
-        columns=("kind", "row", "measured", "predicted", "error %"),
-        rows=rows_of(*rows),
-        left=(0, 1),
-        notes=_more(len(result.worst)),
-    )
-
-
-def _more(rows: int) -> tuple[str, ...]:
-    if rows <= MOST_ROWS:
-        return ()
-    return (f"{rows - MOST_ROWS} more in the JSON document",)
-
-
-scoreboard = View(shows="weft.accuracy.scoreboard.Scoreboard", verb="accuracy", page=_page)
+scoreboard = View(
+    shows="weft.accuracy.scoreboard.Scoreboard",
+    verb="accuracy",
+    page=paged(_title, _answer, _blocks),
+)

@@ -1,46 +1,35 @@
 """`weft compare` of an inference service: networks side by side, and which to take."""
 
+from collections.abc import Iterator
+
 from weft.advise.serving import ServiceComparison, ServiceLine
 from weft.predict.inference import spread_text
 from weft.report.numbers import count, figures, money, percent, seconds, show_rate
-from weft.report.page import Facts, Page, Sentences, Table, View, rows_of
+from weft.report.page import Block, Columns, Facts, Sentences, Table, View, table
 from weft.report.views._cost import cost_table
-from weft.report.views._provenance import footer
+from weft.report.views._provenance import all_assumptions, paged
 
 SCREEN_LINES = 40
 """Of the text without ``--full``; the first 24 hold the answer."""
 
 
-def _page(result: ServiceComparison) -> Page:
-    left_out = tuple(f"{one.name}: {one.reason}" for one in result.left_out)
-    objections = tuple(
-        f"{line.name}: {reason}" for line in result.lines for reason in line.objections
-    )
-    return Page(
-        title=result.sentence,
-        answer=(
-            _table(result),
-            _found(result),
-            Sentences(title="Not recommended", lines=objections),
-            Sentences(title="Left out", lines=left_out),
-        ),
-        blocks=(
-            Facts(title="Question", pairs=_question(result)),
-            _bands(result),
-            cost_table({one.name: one.prediction.cost for one in result.lines}, result.years),
-            Sentences(title="Assumptions", lines=_assumptions(result)),
-        ),
-        footer=footer(result.provenance),
-    )
-
-
-def _table(result: ServiceComparison) -> Table:
-    return Table(
+def _answer(result: ServiceComparison) -> Iterator[Block]:
+    yield Table(
         columns=("network", "$ per 1M", "more", "a token", "waits", "network", "verdict"),
-        rows=rows_of(*(_cells(line) for line in result.lines)),
+        rows=tuple(map(_cells, result.lines)),
         left=(0, 6),
         notes=("waits: share of a decode step in which GPUs wait for the scale-out network",),
     )
+    yield Table(
+        title="Found",
+        columns=("network", "parallelism", "NICs of a host", "topology"),
+        rows=tuple(map(_chosen, result.lines)),
+        left=(0, 1, 2, 3),
+    )
+    objections = (f"{line.name}: {why}" for line in result.lines for why in line.objections)
+    yield Sentences(title="Not recommended", lines=tuple(objections))
+    left_out = tuple(f"{network.name}: {network.reason}" for network in result.left_out)
+    yield Sentences(title="Left out", lines=left_out)
 
 
 def _cells(line: ServiceLine) -> tuple[str, ...]:
@@ -53,15 +42,6 @@ def _cells(line: ServiceLine) -> tuple[str, ...]:
         percent(found.network_ratio.value),
         money(found.cost.network_usd.value),
         str(line.verdict.value),
-    )
-
-
-def _found(result: ServiceComparison) -> Table:
-    return Table(
-        title="Found",
-        columns=("network", "parallelism", "NICs of a host", "topology"),
-        rows=rows_of(*(_chosen(line) for line in result.lines)),
-        left=(0, 1, 2, 3),
     )
 
 
@@ -86,35 +66,25 @@ def _question(result: ServiceComparison) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _bands(result: ServiceComparison) -> Table:
-    rows = (
-        (
-            line.name,
-            seconds(line.prediction.first_token_s),
-            seconds(line.prediction.token_s),
-            count(line.prediction.tokens_per_s, "tokens/s"),
-            money(line.prediction.usd_per_1m_tokens),
-            f"{figures(line.cost_ratio.low)}-{figures(line.cost_ratio.high)}",
-        )
-        for line in result.lines
-    )
-    return Table(
-        title="With 80 % bands",
-        columns=("network", "first token", "a token", "throughput", "$ per 1M", "ratio"),
-        rows=rows_of(*rows),
-        notes=("ratio: cost of a token over the cheapest, errors that both share cancelled",),
-    )
-
-
-def _assumptions(result: ServiceComparison) -> tuple[str, ...]:
-    every = (a for line in result.lines for a in line.prediction.provenance.assumptions)
-    return tuple(dict.fromkeys((*result.provenance.assumptions, *every)))
+def _blocks(result: ServiceComparison) -> Iterator[Block]:
+    yield Facts(title="Question", pairs=_question(result))
+    columns: Columns = {
+        "network": "name", "first token": "prediction.first_token_s",
+        "a token": "prediction.token_s",
+        "throughput": lambda line: count(line.prediction.tokens_per_s, "tokens/s"),
+        "$ per 1M": "prediction.usd_per_1m_tokens",
+        "ratio": lambda line: f"{figures(line.cost_ratio.low)}-{figures(line.cost_ratio.high)}",
+    }  # fmt: skip
+    note = "ratio: cost of a token over the cheapest, errors that both share cancelled"
+    yield table(result.lines, columns, title="With 80 % bands", notes=(note,))
+    yield cost_table({line.name: line.prediction.cost for line in result.lines}, result.years)
+    yield all_assumptions(result.provenance, (line.prediction for line in result.lines))
 
 
 service_comparison = View(
     shows="weft.advise.serving.ServiceComparison",
     verb="compare",
-    page=_page,
+    page=paged(lambda result: result.sentence, _answer, _blocks),
     screen_lines=SCREEN_LINES,
     charts=(),
 )

@@ -1,9 +1,11 @@
 """`weft predict` of an inference service: one cluster, one service."""
 
+from collections.abc import Iterator
+
 from weft.predict.inference import ServicePrediction, spread_text
 from weft.report.numbers import count, figures, money, percent, seconds, show_rate
-from weft.report.page import Facts, Page, Sentences, Table, View, rows_of
-from weft.report.views._provenance import footer
+from weft.report.page import Block, Facts, Sentences, Table, View
+from weft.report.views._provenance import paged
 
 PARTS = {
     "matrix": "weights and products", "attention": "attention, KV cache",
@@ -14,20 +16,23 @@ PARTS = {
 LIMITS = {"first_token_s": "time to first token", "token_s": "time per output token"}
 
 
-def _page(result: ServicePrediction) -> Page:
-    service = result.service
-    return Page(
-        title=f"{service.model.name} on {result.cluster.name}: "
+def _title(result: ServicePrediction) -> str:
+    return (
+        f"{result.service.model.name} on {result.cluster.name}: "
         f"{seconds(result.token_s.value)} per token, "
-        f"{count(result.tokens_per_s_per_gpu.value, 'tokens/s')} per GPU",
-        answer=(
-            Facts(pairs=(*_question(result), *_answer(result))),
-            Sentences(title="Limits not kept", lines=tuple(map(_missed, result.misses))),
-            _parts(result),
-        ),
-        blocks=(Sentences(title="Assumptions", lines=result.provenance.assumptions),),
-        footer=footer(result.provenance),
+        f"{count(result.tokens_per_s_per_gpu.value, 'tokens/s')} per GPU"
     )
+
+
+def _answer(result: ServicePrediction) -> Iterator[Block]:
+    yield Facts(pairs=(*_question(result), *_figures(result)))
+    missed = tuple(f"{LIMITS[name]} is longer than the limit" for name in result.misses)
+    yield Sentences(title="Limits not kept", lines=missed)
+    yield _parts(result)
+
+
+def _blocks(result: ServicePrediction) -> Iterator[Block]:
+    yield Sentences(title="Assumptions", lines=result.provenance.assumptions)
 
 
 def _question(result: ServicePrediction) -> tuple[tuple[str, str], ...]:
@@ -42,7 +47,7 @@ def _question(result: ServicePrediction) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _answer(result: ServicePrediction) -> tuple[tuple[str, str], ...]:
+def _figures(result: ServicePrediction) -> tuple[tuple[str, str], ...]:
     prefill = percent(result.prefill_network_ratio.value)
     network = f"{percent(result.network_ratio)} of a decode step, {prefill} of a prefill"
     return (
@@ -63,7 +68,7 @@ def _parts(result: ServicePrediction) -> Table:
             f"{figures(100 * result.decode_s[part] / result.step_s.value)} %",
             seconds(result.prefill_s.get(part, 0.0)),
         )
-        for part, title in sorted(PARTS.items(), key=lambda one: -result.decode_s[one[0]])
+        for part, title in sorted(PARTS.items(), key=lambda named: -result.decode_s[named[0]])
         if result.decode_s[part] or result.prefill_s.get(part)
     ]
     held = ", ".join(
@@ -73,18 +78,14 @@ def _parts(result: ServicePrediction) -> Table:
     return Table(
         title="Where the time goes",
         columns=("part", "decode step", "share", "prefill"),
-        rows=rows_of(*rows),
+        rows=tuple(rows),
         notes=(f"Memory of the fullest GPU: {held}",),
     )
-
-
-def _missed(name: str) -> str:
-    return f"{LIMITS[name]} is longer than the limit"
 
 
 service_prediction = View(
     shows="weft.predict.inference.ServicePrediction",
     verb="predict",
-    page=_page,
+    page=paged(_title, _answer, _blocks),
     charts=(),
 )

@@ -2,21 +2,12 @@
 
 from collections.abc import Iterator
 
-from weft.report.numbers import by_unit, money, seconds
-from weft.report.page import Block, Facts, Page, Sentences, Table, View
-from weft.report.views._provenance import footer
+from weft.report.numbers import by_unit, seconds
+from weft.report.page import Block, Columns, Facts, Sentences, View, table
+from weft.report.views._provenance import paged
 from weft.report.views.grid import TITLES
 from weft.study.journal import SUFFIX
 from weft.study.run import Extreme, Studied
-
-
-def _page(result: Studied) -> Page:
-    return Page(
-        title=_title(result),
-        answer=tuple(_answer(result)),
-        blocks=(),
-        footer=footer(result.provenance),
-    )
 
 
 def _title(result: Studied) -> str:
@@ -36,35 +27,23 @@ def _answer(result: Studied) -> Iterator[Block]:
         kept = f"in {result.table}{SUFFIX}; the same command goes on with them"
         pairs.append(("Kept", kept))
     yield Facts(pairs=tuple(pairs))
-    yield Table(
-        columns=("measure", "least", "median", "most", "least at", "most at"),
-        rows=tuple(
-            (
-                TITLES.get(spread.name, spread.name),
-                *(
-                    _shown(spread.name, value)
-                    for value in (spread.least.value, spread.median, spread.most.value)
-                ),
-                _place(spread.least),
-                _place(spread.most),
-            )
-            for spread in result.spreads
-        ),
-        left=(0, 4, 5),
-        least=(5, 4),
-    )
+    columns: Columns = {
+        "measure": lambda spread: TITLES.get(spread.name, spread.name),
+        "least": lambda spread: by_unit(spread.name, spread.least.value),
+        "median": lambda spread: by_unit(spread.name, spread.median),
+        "most": lambda spread: by_unit(spread.name, spread.most.value),
+        "least at": lambda spread: _place(spread.least),
+        "most at": lambda spread: _place(spread.most),
+    }
+    yield table(result.spreads, columns, left=(0, 4, 5), least=(5, 4))
     yield Sentences(
         title="Points without measures",
         lines=tuple(f"{n} x {reason}" for reason, n in result.failed.items()),
     )
 
 
-def _shown(name: str, value: float) -> str:
-    return money(value) if name.startswith("usd_") else by_unit(name, value)
-
-
 def _place(extreme: Extreme) -> str:
     return ", ".join(f"{key.rpartition('.')[2]}={value}" for key, value in extreme.at)
 
 
-studied = View(shows="weft.study.run.Studied", verb="sweep", page=_page)
+studied = View(shows="weft.study.run.Studied", verb="sweep", page=paged(_title, _answer))

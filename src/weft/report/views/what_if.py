@@ -1,11 +1,13 @@
 """`weft whatif`: faults ranked by what they cost the job."""
 
-from weft.advise.failover import FailOver
+from collections.abc import Iterator
+
 from weft.advise.whatif import Harm, WhatIf
-from weft.advise.year import STOCK_RATIO, Spare, Year
+from weft.advise.year import STOCK_RATIO, Year
 from weft.report.numbers import band, figures, money, percent, seconds, signed_percent
-from weft.report.page import Page, Sentences, Table, View, rows_of
-from weft.report.views._provenance import footer
+from weft.report.page import Block, Columns, Sentences, View, table
+from weft.report.views._provenance import paged
+from weft.results import Estimate
 
 NOTE = (
     "A stop costs its restart and the work since a checkpoint; a slow step is counted for one "
@@ -13,44 +15,49 @@ NOTE = (
 )
 
 
-def _page(result: WhatIf) -> Page:
-    name = f"{result.job.model.name} on {result.cluster.name}"
-    stops = [harm for harm in result.harms if harm.step_s is None]
-    return Page(
-        title=f"{name}: {_verdict(result, stops)}",
-        answer=(
-            Table(
-                columns=("fault", "parts", "step", "slower", "one costs", "a month"),
-                rows=rows_of(*(_row(harm) for harm in result.harms)),
-                left=(0,),
-            ),
-            Sentences(lines=(_of_fail_over(result), _of_year(result.year), NOTE)),
-        ),
-        blocks=(
-            Table(
-                title="Spares",
-                columns=("part that fails", "parts", "failures until delivery", "hold"),
-                rows=rows_of(*(_spare(one) for one in result.year.spares)),
-                left=(0,),
-            ),
-            Sentences(lines=(_of_spares(result.year),)),
-            Table(
-                title="Fail-over by fabric",
-                columns=("fabric", "traffic flows again in", "other links in", "then timers"),
-                rows=rows_of(*(_fail_over(one) for one in result.fail_overs)),
-                left=(0,),
-            ),
-            Sentences(
-                title="Why the job stops",
-                lines=tuple(f"{harm.title}: {harm.reason}" for harm in stops),
-            ),
-            Sentences(title="Assumptions", lines=result.provenance.assumptions),
-        ),
-        footer=footer(result.provenance),
+def _stops(result: WhatIf) -> list[Harm]:
+    return [harm for harm in result.harms if harm.step_s is None]
+
+
+def _answer(result: WhatIf) -> Iterator[Block]:
+    columns: Columns = {
+        "fault": "title", "parts": lambda harm: f"{harm.parts:,}",
+        "step": lambda harm: "stops" if harm.step_s is None else seconds(harm.step_s.value),
+        "slower": _slower, "one costs": lambda harm: money(harm.usd.value),
+        "a month": lambda harm: "" if harm.monthly is None else figures(harm.monthly),
+    }  # fmt: skip
+    yield table(result.harms, columns)
+    yield Sentences(lines=(_of_fail_over(result), _of_year(result.year), NOTE))
+
+
+def _slower(harm: Harm) -> str:
+    return "" if harm.slower_ratio is None else signed_percent(harm.slower_ratio - 1)
+
+
+def _blocks(result: WhatIf) -> Iterator[Block]:
+    year = result.year
+    columns: Columns = {
+        "part that fails": "title", "parts": lambda spare: f"{spare.parts:,}",
+        "failures until delivery": "expected", "hold": "held",
+    }  # fmt: skip
+    yield table(year.spares, columns, title="Spares")
+    held = (
+        f"Held so that {percent(STOCK_RATIO)} of deliveries come in time, {year.lead_weeks:g} "
+        f"weeks after the order (--lead-weeks); {year.draws:,} years were drawn."
     )
+    yield Sentences(lines=(held,))
+    yield table(result.fail_overs, _FAIL_OVER, title="Fail-over by fabric")
+    reasons = tuple(f"{harm.title}: {harm.reason}" for harm in _stops(result))
+    yield Sentences(title="Why the job stops", lines=reasons)
+    yield Sentences(title="Assumptions", lines=result.provenance.assumptions)
 
 
-def _verdict(result: WhatIf, stops: list[Harm]) -> str:
+def _title(result: WhatIf) -> str:
+    return f"{result.job.model.name} on {result.cluster.name}: {_verdict(result)}"
+
+
+def _verdict(result: WhatIf) -> str:
+    stops = _stops(result)
     lasting = [harm for harm in result.harms if harm.slower_ratio is not None]
     worst = max(lasting, key=lambda harm: harm.slower_ratio or 0.0, default=None)
     said = f"{len(stops)} of {len(result.harms)} faults stop it"
@@ -78,9 +85,15 @@ def _of_fail_over(result: WhatIf) -> str:
     )
 
 
-def _fail_over(one: FailOver) -> tuple[str, ...]:
-    times = (one.until_s, one.reroutes_s, one.resends_s)
-    return one.title, *("-" if time.high == 0 else seconds(time) for time in times)
+def _until(time: Estimate) -> str:
+    return "-" if time.high == 0 else seconds(time)
+
+
+_FAIL_OVER: Columns = {
+    "fabric": "title", "traffic flows again in": lambda found: _until(found.until_s),
+    "other links in": lambda found: _until(found.reroutes_s),
+    "then timers": lambda found: _until(found.resends_s),
+}  # fmt: skip
 
 
 def _of_year(year: Year) -> str:
@@ -92,23 +105,9 @@ def _of_year(year: Year) -> str:
     )
 
 
-def _of_spares(year: Year) -> str:
-    return (
-        f"Held so that {percent(STOCK_RATIO)} of deliveries come in time, {year.lead_weeks:g} "
-        f"weeks after the order (--lead-weeks); {year.draws:,} years were drawn."
-    )
-
-
-def _spare(one: Spare) -> tuple[str, ...]:
-    return one.title, f"{one.parts:,}", figures(one.expected), str(one.held)
-
-
-def _row(harm: Harm) -> tuple[str, ...]:
-    step = "stops" if harm.step_s is None else seconds(harm.step_s.value)
-    slower = "" if harm.slower_ratio is None else signed_percent(harm.slower_ratio - 1)
-    monthly = "" if harm.monthly is None else figures(harm.monthly)
-    parts = f"{harm.parts:,}"
-    return harm.title, parts, step, slower, money(harm.usd.value), monthly
-
-
-what_if = View(shows="weft.advise.whatif.WhatIf", verb="whatif", page=_page, charts=())
+what_if = View(
+    shows="weft.advise.whatif.WhatIf",
+    verb="whatif",
+    page=paged(_title, _answer, _blocks),
+    charts=(),
+)

@@ -1,26 +1,17 @@
 """`weft bench history`: the runs that were kept, like with like, and what became slower."""
 
-from typing import Annotated, Final
-
-import typer
+from typing import Annotated
 
 from weft.cli import options
-from weft.cli.commands.bench.reach import HistoryUrl
-
-SLOWER: Final = 4
-NOTHING: Final = 5
+from weft.cli.exits import FAILED, PARTIAL
+from weft.cli.options import option
 
 
 def history(
     *,
-    url: HistoryUrl = None,
-    label: Annotated[
-        str | None, typer.Option("--label", metavar="TEXT", help="Runs of this label alone.")
-    ] = None,
-    output: options.OutputFormat = "text",
-    full: options.Full = False,
-    out: options.OutFile = None,
-    chart: options.ChartFile = [],  # noqa: B006 - typer reads the default, nobody changes it
+    url: options.HistoryUrl = None,
+    label: Annotated[str | None, option("--label TEXT", "Runs of this label alone.")] = None,
+    shown: options.Drawn,
 ) -> int:
     """List the runs that were kept and say whether the newest of a kind is slower.
 
@@ -33,14 +24,12 @@ def history(
       weft bench history
       weft bench history --label nightly --chart nightly.svg
       weft bench history --history postgresql://weft@db/weft -o json
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft.bench.history import history as read  # noqa: PLC0415 - as the words say
-    from weft.cli.output import check_format, check_places, emit  # noqa: PLC0415 - as above
+    """
+    from weft.bench.history import history as read
 
-    check_format(output)
-    check_places(out, charts=chart)
+    shown.check()
     result = read(url, label=label)
-    emit(result, output, full=full, out=out, charts=chart)
+    shown.emit(result)
     if not result.runs:
-        return NOTHING
-    return SLOWER if result.regressions else 0
+        return PARTIAL
+    return FAILED if result.regressions else 0

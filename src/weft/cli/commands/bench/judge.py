@@ -1,44 +1,38 @@
 """`weft bench judge`: is a measured sweep what it should be, and what is wrong if not."""
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
-import typer
-
+from weft import api
 from weft.cli import options
-from weft.cli.commands.bench.reach import HistoryUrl
-
-Runs = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="RUN...",
-        help="Output of nccl-tests or rccl-tests (text or JSON), perftest, iperf3, OSU or weft "
-        "bench run; with the NCCL log of the run or ibstat of a host, if they are there.",
-    ),
-]
-FAILED: Final = 4
-INCONCLUSIVE: Final = 5
+from weft.cli.documents import documents_among, is_given
+from weft.cli.exits import FAILED, PARTIAL
+from weft.cli.options import argument, option
+from weft.cli.watch import progress
 
 
 def judge(
-    runs: Runs,
+    runs: Annotated[
+        list[Path],
+        argument(
+            "RUN...",
+            "Output of nccl-tests or rccl-tests (text or JSON), perftest, iperf3, OSU or weft "
+            "bench run; with the NCCL log of the run or ibstat of a host, if they are there.",
+        ),
+    ],
     *,
     given: options.ClusterGiven,
-    output: options.OutputFormat = "text",
-    full: options.Full = False,
-    out: options.OutFile = None,
     overlay: options.OverlayFile = None,
     good: Annotated[
         list[str],
-        typer.Option(
-            "--good",
-            metavar="RUN",
-            help="An own run known to be good: a file, or numbers of the run history, as 3-9; "
+        option(
+            "--good RUN",
+            "An own run known to be good: a file, or numbers of the run history, as 3-9; "
             "repeatable.",
         ),
-    ] = [],  # noqa: B006 - as above
-    history: HistoryUrl = None,
-    chart: options.ChartFile = [],  # noqa: B006 - as above
+    ] = [],
+    history: options.HistoryUrl = None,
+    shown: options.Drawn,
     quiet: options.Quiet = False,
 ) -> int:
     """Judge a measured sweep: PASS, FAIL or INCONCLUSIVE, and which fault fits if it fails.
@@ -55,19 +49,14 @@ def judge(
       weft bench judge run.json nccl.log cluster.yaml --chart judged.svg
       weft bench judge tonight.json cluster.yaml --good 3-9
       weft bench judge all_reduce.txt -o json
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.bench.verdict import Outcome  # noqa: PLC0415 - as above
-    from weft.cli.documents import documents_among, is_given  # noqa: PLC0415 - as above
-    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, check_places, emit, progress  # noqa: PLC0415 - as above
+    """
+    from weft.bench.verdict import Outcome
 
-    check_format(output)
-    check_places(out, charts=chart)
+    shown.check()
     documents, outputs = documents_among(runs)
     known = is_given(given, documents)
-    cluster = cluster_of(given, documents, overlay=overlay) if known else None
+    cluster = given.cluster(documents, overlay=overlay) if known else None
     with progress("judging", quiet=quiet):
         result = api.judge(outputs, cluster, good=good, history=history)
-    emit(result, output, full=full, out=out, charts=chart)
-    return {Outcome.PASS: 0, Outcome.FAIL: FAILED}.get(result.outcome, INCONCLUSIVE)
+    shown.emit(result)
+    return {Outcome.PASS: 0, Outcome.FAIL: FAILED}.get(result.outcome, PARTIAL)

@@ -1,80 +1,53 @@
 """`weft bench load`: raise the load to two or three times the peak, and say where it breaks."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
-
-import typer
+from typing import Annotated, Any
 
 from weft.cli import options
-from weft.cli.commands.bench.reach import Hosts
+from weft.cli.documents import is_given
+from weft.cli.exits import FAILED
+from weft.cli.options import option
+from weft.cli.watch import progress
 from weft.errors import SpecError
 from weft.units import parse_rate, parse_size
 
-BROKEN: Final = 4
-
 
 def load(
-    documents: options.Documents = [],  # noqa: B006 - typer reads the default, nobody changes it
+    documents: options.Documents = [],
     *,
     peak: Annotated[
-        str,
-        typer.Option(
-            "--peak", metavar="RATE", help="What a host is projected to send at its peak."
-        ),
+        str, option("--peak RATE", "What a host is projected to send at its peak.")
     ],
-    largest: Annotated[
-        float, typer.Option("--to", metavar="NUMBER", help="Times the peak.", min=1.0)
-    ] = 3.0,
+    largest: Annotated[float, option("--to NUMBER", "Times the peak.", min=1.0)] = 3.0,
     simulate: Annotated[
-        bool, typer.Option("--simulate", help="In the packet simulator, on the cluster of -f.")
+        bool, option("--simulate", "In the packet simulator, on the cluster of -f.")
     ] = False,
-    files: options.Files = [],  # noqa: B006 - as above
+    files: options.Files = [],
     preset: options.PresetName = None,
-    sets: options.Sets = [],  # noqa: B006 - as above
-    hosts: Hosts = "",
+    sets: options.Sets = [],
+    hosts: options.Hosts = "",
     tool: Annotated[
-        str | None,
-        typer.Option("--tool", metavar="NAME", help="default: iperf3; perftest for a pair."),
+        str | None, option("--tool NAME", "default: iperf3; perftest for a pair.")
     ] = None,
     launcher: Annotated[
-        str | None,
-        typer.Option(
-            "--launcher", metavar="NAME", help="default: ssh; or local, kubectl, netns."
-        ),
+        str | None, option("--launcher NAME", "default: ssh; or local, kubectl, netns.")
     ] = None,
-    line: Annotated[
-        str, typer.Option("--line", metavar="RATE", help="Line rate of a host, if known.")
-    ] = "",
+    line: Annotated[str, option("--line RATE", "Line rate of a host, if known.")] = "",
     seconds: Annotated[
-        float | None,
-        typer.Option("--seconds", metavar="NUMBER", help="Of one step; 5.", min=1),
+        float | None, option("--seconds NUMBER", "Of one step; 5.", min=1)
     ] = None,
     streams: Annotated[
-        int | None,
-        typer.Option(
-            "--streams", metavar="COUNT", help="Connections of each pair (iperf3); 4.", min=1
-        ),
+        int | None, option("--streams COUNT", "Connections of each pair (iperf3); 4.", min=1)
     ] = None,
-    size: Annotated[
-        str | None,
-        typer.Option("--size", metavar="SIZE", help="Of a simulated transfer; 1MiB."),
-    ] = None,
+    size: Annotated[str | None, option("--size SIZE", "Of a simulated transfer; 1MiB.")] = None,
     most_hosts: Annotated[
-        int | None,
-        typer.Option("--simulated-hosts", metavar="COUNT", help="Hosts to simulate.", min=2),
+        int | None, option("--simulated-hosts COUNT", "Hosts to simulate.", min=2)
     ] = None,
     delivered: Annotated[
-        float,
-        typer.Option("--delivered", metavar="RATIO", help="Of the load, or it is broken."),
+        float, option("--delivered RATIO", "Of the load, or it is broken.")
     ] = 0.95,
-    tail: Annotated[
-        float,
-        typer.Option("--tail", metavar="NUMBER", help="Growth of the tail that breaks it."),
-    ] = 3.0,
-    output: options.OutputFormat = "text",
-    full: options.Full = False,
-    out: options.OutFile = None,
-    chart: options.ChartFile = [],  # noqa: B006 - as above
+    tail: Annotated[float, option("--tail NUMBER", "Growth of the tail that breaks it.")] = 3.0,
+    shown: options.Drawn,
     quiet: options.Quiet = False,
 ) -> int:
     """Raise the offered load past the projected peak and report the breaking point.
@@ -88,16 +61,12 @@ def load(
     Examples:
       weft bench load --simulate cluster.yaml --peak 1200Gb/s
       weft bench load --hosts a,b,c,d --peak 30Gb/s --line 100Gb/s
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft.bench.command import places  # noqa: PLC0415 - after the words are understood
-    from weft.bench.load import simulated_load  # noqa: PLC0415 - as above
-    from weft.bench.load_hosts import Field, measured_load  # noqa: PLC0415 - as above
-    from weft.cli.documents import is_given  # noqa: PLC0415 - as above
-    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, check_places, emit, watched  # noqa: PLC0415 - as above
+    """
+    from weft.bench.command import places
+    from weft.bench.load import simulated_load
+    from weft.bench.load_hosts import Field, measured_load
 
-    check_format(output)
-    check_places(out, charts=chart)
+    shown.check()
     if simulate == bool(hosts):
         raise SpecError("give --simulate with cluster.yaml, or real hosts with --hosts")
     real = {"tool": tool, "launcher": launcher, "seconds": seconds, "streams": streams}
@@ -108,10 +77,10 @@ def load(
             simulated={"size": size, "simulated-hosts": most_hosts, "file": named,
                        "set": given.sets or None})  # fmt: skip
     rate = parse_rate(peak)
-    with watched("loading the network", quiet=quiet) as report:
+    with progress("loading the network", quiet=quiet) as report:
         if simulate:
             result = simulated_load(
-                cluster_of(given, documents), rate, largest_multiple=largest,
+                given.cluster(documents), rate, largest_multiple=largest,
                 delivered_ratio=delivered, tail_growth=tail, report=report, **_given(simulated),
             )  # fmt: skip
         else:
@@ -122,8 +91,8 @@ def load(
                 largest_multiple=largest, delivered_ratio=delivered, tail_growth=tail,
                 report=report,
             )  # fmt: skip
-    emit(result, output, full=full, out=out, charts=chart)
-    return 0 if result.breaking_multiple is None else BROKEN
+    shown.emit(result)
+    return 0 if result.breaking_multiple is None else FAILED
 
 
 def _given(named: Mapping[str, Any]) -> dict[str, Any]:
