@@ -32,6 +32,11 @@ class Fact:
     at: Place
     device: str = ""
 
+    @property
+    def file(self) -> str:
+        """The name of the file that sets it."""
+        return self.at.text.stem
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flaw(Fact):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from weft.lint.facts import Fact, Flaw
 from weft.lint.reader import File, of_device
-from weft.lint.text import Place
+from weft.lint.text import Place, Text
 
 DEEPEST = 12
 _DOCUMENTS = (".json", ".yaml", ".yml", ".py", ".md")
@@ -20,9 +20,16 @@ def is_document(file: File) -> bool:
 class Section:
     """One line and the lines indented below it."""
 
-    at: Place
+    text: Text
+    line: int
+    column: int
     words: tuple[str, ...]
     parts: list["Section"] = field(default_factory=list)
+
+    @property
+    def at(self) -> Place:
+        """Where the line stands."""
+        return Place(self.text, self.line, self.column)
 
     def starts(self, *words: str) -> bool:
         """Return whether the line begins with some words."""
@@ -63,7 +70,7 @@ def sections(file: File, comment: str = "!#") -> list[Section]:
         depth = len(line) - len(line.lstrip())
         while open_ and open_[-1][0] >= depth:
             open_.pop()
-        one = Section(file.at(number, depth + 1), tuple(text.split()))
+        one = Section(file.text, number, depth + 1, tuple(text.split()))
         (open_[-1][1].parts if open_ and len(open_) < DEEPEST else top).append(one)
         open_.append((depth, one))
     return top

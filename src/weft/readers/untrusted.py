@@ -94,6 +94,9 @@ def printable(name: str) -> str:
     return "".join("?" if one < " " or "\x7f" <= one <= "\x9f" else one for one in text)
 
 
+_COLLECTIONS: Final = (dict, list)
+
+
 class _Pipe:
     """What another process writes, which may never come."""
 
@@ -134,14 +137,13 @@ def json_value(text: str | bytes, pairs: Pairs | None = None) -> Any:  # noqa: A
 
 def _is_deeper(value: object, most: int) -> bool:
     """Return whether mappings and lists are nested deeper; level by level, no recursion."""
-    level = [value]
+    level = [value] if isinstance(value, _COLLECTIONS) else []
     for _ in range(most + 1):
         level = [
             below
             for one in level
-            if isinstance(one, dict | list)
             for below in (one.values() if isinstance(one, dict) else one)
-            if isinstance(below, dict | list)
+            if isinstance(below, _COLLECTIONS)
         ]
         if not level:
             return False

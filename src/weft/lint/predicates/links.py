@@ -1,6 +1,7 @@
 """Predicates on links and MTU."""
 
 from collections import Counter
+from functools import lru_cache
 from typing import Final
 
 import re2
@@ -264,21 +265,24 @@ def port_split(case: Case) -> Found:
         yield from _parts(switch)
 
 
+@lru_cache(1 << 16)
+def _cage(name: str) -> tuple[str, int]:
+    """Return what the names of a split cage begin with, and the number of a part from 0."""
+    match = _PART.fullmatch(name)
+    return (match[1], int(match[2]) - _FIRST[match[1][0]]) if match else ("", 0)
+
+
 def _parts(switch: Device) -> Found:
     splits = {cage: one for one in switch.of(facts.Split) for cage in one.cages}
     if not splits and not switch.of(facts.Speaker):  # a part of a configuration
         return
     alone: list[facts.Port] = []
     for port in switch.of(facts.Port):
-        if port.name.startswith("Ethernet") and "/" not in port.name:
-            continue
-        match = _PART.fullmatch(port.name)
-        if match is None:
-            continue
-        split = splits.get(match[1])
-        if split is None:
+        cage, number = _cage(port.name)
+        split = splits.get(cage)
+        if cage and split is None:
             alone.append(port)
-        elif int(match[2]) - _FIRST[match[1][0]] >= split.ways:
+        elif split is not None and number >= split.ways:
             yield problem("ways", port, split)
     if alone:
         more = f" and {len(alone) - 1} more are parts" if len(alone) > 1 else " is a part"
@@ -380,13 +384,20 @@ def cluster_differs(case: Case) -> Found:
 _ALIAS: Final = re2.compile(r"etp(\d+)[a-h]?")
 
 
+@lru_cache(1 << 16)
+def _alias_cage(alias: str) -> int | None:
+    """Return the number of the cage that an alias of SONiC names."""
+    match = _ALIAS.fullmatch(alias)
+    return int(match[1]) if match else None
+
+
 def port_cage(case: Case) -> Found:
     for switch in case.switches:
         named: dict[str, facts.Port] = {}
         for port in switch.of(facts.Port):
-            match = _ALIAS.fullmatch(port.alias)
-            first = named.setdefault(port.alias, port) if match else port
+            cage = _alias_cage(port.alias)
+            first = port if cage is None else named.setdefault(port.alias, port)
             if first is not port:
                 yield problem("alias", port, first)
-            elif match and port.cage is not None and port.cage != int(match[1]):
+            elif cage is not None and port.cage is not None and port.cage != cage:
                 yield problem("index", port)

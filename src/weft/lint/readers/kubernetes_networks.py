@@ -91,7 +91,7 @@ def _entry(entry: dict[str, Any], config: Tree, by: str, prefix: str) -> facts.O
         by=by,
         resource=f"{entry.get('resourcePrefix') or prefix}/{entry['resourceName']}",
         count=whole(str(entry.get("rdmaHcaMax", ""))),
-        rdma=first.get("isRdma") if "isRdma" in first else None,
+        rdma=str(first["isRdma"]).lower() == "true" if "isRdma" in first else None,
         link_type=",".join(map(str, first.get("linkTypes") or [])),
         vendor=",".join(map(str, first.get("vendors") or [])),
         named=bool(names),

@@ -1,7 +1,6 @@
 """Cumulus Linux: NVUE, as YAML (``nv config show``, startup.yaml) or as ``nv set`` commands."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any, Final, Protocol
 
 import re2
@@ -172,46 +171,36 @@ def _interfaces(tree: Tree) -> Iterator[facts.Fact]:
 
 def _ports(tree: Tree) -> Iterator[facts.Port]:
     """Yield each port once, with what all keys say that name it."""
-    ports: dict[str, facts.Port] = {}
+    ports: dict[str, dict[str, Any]] = {}
     for key, one in tree["interface"].items():
+        settings: dict[str, Any] | None = None
         for name in _names(key):
             if name.startswith(("swp", "bond")):
-                port = _port(one, name)
-                before = ports.get(name)
-                ports[name] = port if before is None else _merged(before, port)
-    yield from ports.values()
+                settings = _settings(one) if settings is None else settings
+                ports.setdefault(name, {"at": one.at}).update(settings)
+    for name, given in ports.items():
+        yield facts.Port(name=name, **given)
 
 
-def _merged(before: facts.Port, port: facts.Port) -> facts.Port:
-    return replace(
-        before,
-        at=port.at if port.mtu_bytes else before.at,
-        mtu_bytes=port.mtu_bytes or before.mtu_bytes,
-        speed_gbit=port.speed_gbit or before.speed_gbit,
-        fec=port.fec or before.fec,
-        autoneg=port.autoneg or before.autoneg,
-        up=before.up if port.up is None else port.up,
-        peer=port.peer or before.peer,
-        peer_port=port.peer_port or before.peer_port,
-    )
-
-
-def _port(one: Tree, name: str) -> facts.Port:
+def _settings(one: Tree) -> dict[str, Any]:
+    """Return what one key sets of a port; its place is that of the MTU."""
     link = one["link"]
-    state = _keys(link["state"])
+    if not link and not one["description"]:
+        return {}
+    mtu, state = link["mtu"], _keys(link["state"])
     peer = (one["description"] or link["description"]).string().strip("'\"").split()
     two = len(peer) == 2  # noqa: PLR2004 - a peer and its port
-    return facts.Port(
-        at=(link["mtu"] or one).at,
-        name=name,
-        mtu_bytes=link["mtu"].number(),
-        speed_gbit=speed_gbit(link["speed"].string()),
-        fec=link["fec"].string(),
-        autoneg=link["auto-negotiate"].string(),
-        up=state[0] == "up" if state else None,
-        peer=peer[0] if two else "",
-        peer_port=peer[1] if two else "",
-    )
+    settings = {
+        "at": mtu.at if mtu.number() else None,
+        "mtu_bytes": mtu.number(),
+        "speed_gbit": speed_gbit(link["speed"].string()),
+        "fec": link["fec"].string(),
+        "autoneg": link["auto-negotiate"].string(),
+        "peer": peer[0] if two else "",
+        "peer_port": peer[1] if two else "",
+    }
+    up = {"up": state[0] == "up"} if state else {}
+    return {name: value for name, value in settings.items() if value} | up
 
 
 def _own_quality(quality: Tree, ports: tuple[str, ...]) -> Iterator[facts.Fact]:

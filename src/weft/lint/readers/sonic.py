@@ -55,11 +55,11 @@ def _alike(table: Tree) -> Iterator[tuple[list[str], str, Tree]]:
     for key, row in rows.items():
         port, _, number = key.partition("|")
         if isinstance(row, dict):
-            alike = (number, str(row))
+            alike = (number, *row, *map(str, row.values()))
             if alike not in groups:
                 groups[alike] = ([], key)
             groups[alike][0].extend(port.split(",") if "," in port else (port,))
-    for (number, _), (ports, key) in groups.items():
+    for (number, *_), (ports, key) in groups.items():
         yield ports, number, table[key]
 
 
