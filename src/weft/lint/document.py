@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from string import hexdigits
 from typing import Any, Final
 
@@ -83,6 +84,7 @@ _MOST_HEXADECIMAL: Final = 16
 _HEXADECIMAL: Final = frozenset(hexdigits)
 
 
+@lru_cache(1 << 16)
 def whole(text: str) -> int | None:
     """Read a whole number, decimal or hexadecimal.
 

@@ -152,6 +152,16 @@ class Case(_Sorted):
         ]
 
     @cached_property
+    def files(self) -> frozenset[str]:
+        """The names of all files that were read, without their folders."""
+        return frozenset(fact.file for fact in self.facts)
+
+    @cached_property
+    def rails(self) -> list[Address]:
+        """The addresses of hosts that have a gateway."""
+        return [one for one in self.of(Address) if one.side is Side.HOST and one.gateway]
+
+    @cached_property
     def cluster(self) -> Described | None:
         """The cluster document, where there is exactly one."""
         found = self.of(Described)

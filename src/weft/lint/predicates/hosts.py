@@ -90,7 +90,7 @@ _STRICT: Final = re2.compile(r"net\.ipv4\.conf\..+\.rp_filter")
 
 
 def host_reverse_path(case: Case) -> Found:
-    rows = [one for one in case.of(Address) if one.side is Side.HOST and one.gateway]
+    rows = case.rails
     rails = Counter(one.device for one in rows)
     several = any(count > 1 for count in rails.values()) or (
         case.cluster is not None and (case.cluster.cluster.host.nics > 1)
@@ -113,7 +113,7 @@ def host_routes(case: Case) -> Found:
         files.setdefault(route.at.text.name, ([], []))[0].append(route)
     for rule in case.of(RouteRule):
         files.setdefault(rule.at.text.name, ([], []))[1].append(rule)
-    rails = [one for one in case.of(Address) if one.side is Side.HOST and one.gateway]
+    rails = case.rails
     for routes, rules in files.values():
         yield from _tables(routes, rules, case.of(RailTable))
         for one in routes:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from functools import lru_cache
+from string import digits
 from typing import Final
 
 import re2
@@ -10,6 +11,7 @@ from weft import units
 from weft.lint import facts
 from weft.lint.rule import Case, Device, Found, Severity, problem
 
+_DIGITS: Final = frozenset(digits)
 _FRONT: Final = re2.compile(r"(?i)mgmt|management|storage|front|frontend|oob")
 
 
@@ -126,7 +128,7 @@ def link_peer_twice(case: Case) -> Found:
         first: dict[tuple[str, str], facts.Port] = {}
         for switch in fleet:
             for one in switch.of(facts.Port):
-                if not one.peer_port or not any(letter.isdigit() for letter in one.peer_port):
+                if not one.peer_port or _DIGITS.isdisjoint(one.peer_port):
                     continue
                 other = first.setdefault((one.peer, one.peer_port), one)
                 if (other.device, other.name) != (one.device, one.name):

@@ -43,7 +43,7 @@ def _against_cluster(case: Case, one: Variable, named: set[str]) -> Found:
 
 
 def _against_rails(case: Case, one: Variable, named: set[str]) -> Found:
-    rows = [row for row in case.of(Address) if row.side is Side.HOST and row.gateway]
+    rows = case.rails
     devices = {row.port for row in rows}
     missing = sorted(devices - named)
     if rows and missing:
@@ -172,7 +172,7 @@ _VERSIONS = {"AF_INET": 4, "AF_INET6": 6}
 
 
 def nccl_gid_selection(case: Case) -> Found:
-    rails = [one for one in case.of(Address) if one.side is Side.HOST and one.gateway]
+    rails = case.rails
     versions = {known.version for one in rails if (known := interface_of(one.address))}
     for one in case.variables("NCCL_IB_ADDR_FAMILY"):
         wanted = _VERSIONS.get(one.value)

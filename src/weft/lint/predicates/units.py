@@ -72,8 +72,7 @@ def _service(name: str, rows: "list[Option]", starts: "list[Option]") -> Found:
 
 def _misnamed(case: Case, name: str, starts: "list[Option]") -> Found:
     """Yield a unit whose script is not among the files while one with almost its name is."""
-    texts = {fact.at.text for fact in case.facts} if starts else set()
-    files = {text.stem for text in texts}
+    files = case.files if starts else frozenset[str]()
     for one in starts:
         words = one.value.lstrip("-@+!:|").split(None, 1)
         program = words[0].rpartition("/")[2] if words else ""

@@ -1,6 +1,7 @@
 """Cumulus Linux: NVUE, as YAML (``nv config show``, startup.yaml) or as ``nv set`` commands."""
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, Final, Protocol
 
 import re2
@@ -57,23 +58,13 @@ def _read(file: File) -> Iterator[facts.Fact]:
 def _commands(file: File) -> Tree:
     """Build the tree of ``nv set`` commands; the last word of each is the value."""
     root: dict[str, Any] = {}
-    places: dict[tuple[str, ...], tuple[int, int]] = {}
+    commands: list[tuple[int, list[str]]] = []
     for number, line in file.lines():
-        command = line.partition("#")[0]
-        words = _words(command)
-        if words[:2] != ["nv", "set"] or len(words) < 4:  # noqa: PLR2004 - a key and a value
-            continue
-        at, path = root, tuple(words[2:-1])
-        for depth, key in enumerate(path):
-            places.setdefault(path[: depth + 1], (number, 1))
-            below = at.setdefault(key, {})
-            if not isinstance(below, dict):
-                below = at[key] = {str(below): {}}
-            if depth == len(path) - 1:
-                _store(at, key, words[-1])
-            at = below
-        places[path] = places[(*path, words[-1])] = (number, 1)
-    return Tree(root, Text(file.name, file.text.content), _Places(places))
+        words = _words(line.partition("#")[0])
+        if words[:2] == ["nv", "set"] and len(words) > 3:  # noqa: PLR2004 - a key and a value
+            commands.append((number, words[2:]))
+            _store(root, *words[2:])
+    return Tree(root, Text(file.name, file.text.content), _Places(commands))
 
 
 def _words(command: str) -> list[str]:
@@ -90,33 +81,44 @@ def _words(command: str) -> list[str]:
     return [word.strip("'\"") for word in words]
 
 
-def _store(at: dict[str, Any], key: str, value: str) -> None:
-    """Put a value under a key: the first one plain, further ones as keys beside it."""
-    before = at[key]
-    if before == {}:
-        at[key] = value
-    elif isinstance(before, dict):
-        before[value] = {}
-    elif before != value:
-        at[key] = {str(before): {}, value: {}}
+def _store(root: dict[str, Any], *path: str) -> None:
+    """Put the last word under the path of the others; further values of one path as keys."""
+    at = below = root
+    for key in path[:-1]:
+        at, below = below, below.setdefault(key, {})
+        if not isinstance(below, dict):
+            below = at[key] = {str(below): {}}
+    if below:
+        below[path[-1]] = {}
+    else:
+        at[path[-2]] = path[-1]
 
 
 _WORD: Final = re2.compile(r"""'[^']*'|"[^"]*"|\S+""")
 
 
 class _Places:
-    """Finds the line of the command that set a path."""
+    """Finds the line of the command that set a path: a part's first, a whole path's last."""
 
-    def __init__(self, places: dict[tuple[str, ...], tuple[int, int]]) -> None:
-        """Keep the lines by path."""
-        self.places = places
+    def __init__(self, commands: list[tuple[int, list[str]]]) -> None:
+        """Keep the commands until somebody asks for a place."""
+        self.commands = commands
+
+    @cached_property
+    def lines(self) -> dict[tuple[str, ...], int]:
+        """The lines by path."""
+        found: dict[tuple[str, ...], int] = {}
+        for number, words in self.commands:
+            path = tuple(words)
+            for length in range(1, len(path) - 1):
+                found.setdefault(path[:length], number)
+            found[path[:-1]] = found[path] = number
+        return found
 
     def __call__(self, path: tuple[str, ...]) -> tuple[int, int]:
         """Return line and column of the deepest part of the path that was set."""
-        for length in range(len(path), 0, -1):
-            if path[:length] in self.places:
-                return self.places[path[:length]]
-        return 1, 1
+        lengths = range(len(path), 0, -1)
+        return next((self.lines[path[:n]] for n in lengths if path[:n] in self.lines), 1), 1
 
 
 def _names(key: str) -> Iterator[str]:
