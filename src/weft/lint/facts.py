@@ -230,6 +230,13 @@ class Port(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Interfaces(Fact):
+    """All interfaces of a host, as the host lists them."""
+
+    names: Ports
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Split(Fact):
     """Cages split into several ports each, by what the names of those ports begin with."""
 

@@ -1,6 +1,7 @@
 """Predicates on variables of NCCL."""
 
 from collections import Counter
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Final
 
@@ -10,6 +11,7 @@ from weft.lint.addresses import interface_of, network_of
 from weft.lint.document import whole
 from weft.lint.facts import (
     Address,
+    Interfaces,
     Launch,
     Map,
     Mapped,
@@ -18,6 +20,7 @@ from weft.lint.facts import (
     Option,
     Side,
     Variable,
+    Workload,
 )
 from weft.lint.names import names
 from weft.lint.quality import DSCPS, ECN_BITS
@@ -327,22 +330,44 @@ _SOCKETS: Final = tuple(names("variables.of_sockets"))
 def nccl_socket_rail(case: Case) -> Found:
     networks = {one.master: one for one in case.of(Network) if one.master}
     for one in case.variables(*_SOCKETS):
-        named = [_rails_of(entry, one.value, networks) for entry in one.value.split(",")]
-        if named and all(named):
-            yield problem("rail", one, named[0][0])
+        exact = "=" if one.value.startswith("=") else ""
+        entries = one.value.removeprefix("=").split(",")
+        named = [_selected(exact + entry, tuple(networks)) for entry in entries]
+        if all(named):
+            yield problem("rail", one, networks[named[0][0]])
 
 
-def _rails_of(entry: str, value: str, networks: dict[str, Network]) -> list[Network]:
-    """Return the networks whose interface an entry takes: NCCL reads prefixes unless ``=``."""
-    name = entry.strip().removeprefix("=")
-    if not name or value.startswith("^"):
+def nccl_socket_absent(case: Case) -> Found:
+    in_pods = {one.device for one in case.of(Workload) if not one.host_network} - {""}
+    hosts = case.of(Interfaces)
+    for one in case.variables(*_SOCKETS):
+        if one.value.startswith("^") or "$" in one.value or one.device in in_pods:
+            continue
+        lacking = [host for host in hosts if not _selected(one.value, host.names)]
+        if lacking:
+            which = "none" if len(lacking) == len(hosts) else "some"
+            yield problem(
+                which,
+                one,
+                *lacking[:1],
+                count=len(lacking),
+                hosts=len(hosts),
+                names=", ".join(lacking[0].names),
+            )
+        cluster = case.cluster
+        planned = cluster and cluster.cluster.kubernetes and cluster.cluster.kubernetes.interfaces
+        if cluster and planned and case.fabric == "tcp" and not _selected(one.value, planned):
+            yield problem("planned", one, cluster, names=", ".join(planned))
+
+
+def _selected(value: str, interfaces: Sequence[str]) -> list[str]:
+    """Return the interfaces that NCCL takes: entries are prefixes, unless = stands before."""
+    if value.startswith("^"):
         return []
-    exact = value.strip().startswith("=")
-    return [
-        network
-        for master, network in networks.items()
-        if master == name or (not exact and master.startswith(name))
-    ]
+    entries = tuple(entry.strip() for entry in value.removeprefix("=").split(",") if entry.strip())
+    if value.startswith("="):
+        return [name for name in interfaces if name in entries]
+    return [name for name in interfaces if name.startswith(entries)]
 
 
 def nccl_socket_interface(case: Case) -> Found:
