@@ -10,7 +10,7 @@ import re2
 
 from weft.lint.addresses import address_of
 from weft.lint.document import whole
-from weft.lint.facts import Address, Fact, Option, PciDevice, RailTable, Route, RouteRule, Side
+from weft.lint.facts import Address, Fact, Option, PciDevice, RailTable, Route, RouteRule
 from weft.lint.names import names
 from weft.lint.rule import Case, Found, Severity, problem
 

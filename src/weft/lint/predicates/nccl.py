@@ -18,7 +18,6 @@ from weft.lint.facts import (
     Mark,
     Network,
     Option,
-    Side,
     Variable,
     Workload,
 )
@@ -355,7 +354,9 @@ def nccl_socket_absent(case: Case) -> Found:
                 names=", ".join(lacking[0].names),
             )
         cluster = case.cluster
-        planned = cluster and cluster.cluster.kubernetes and cluster.cluster.kubernetes.interfaces
+        planned = (
+            cluster and cluster.cluster.kubernetes and cluster.cluster.kubernetes.interfaces
+        )
         if cluster and planned and case.fabric == "tcp" and not _selected(one.value, planned):
             yield problem("planned", one, cluster, names=", ".join(planned))
 
@@ -364,7 +365,9 @@ def _selected(value: str, interfaces: Sequence[str]) -> list[str]:
     """Return the interfaces that NCCL takes: entries are prefixes, unless = stands before."""
     if value.startswith("^"):
         return []
-    entries = tuple(entry.strip() for entry in value.removeprefix("=").split(",") if entry.strip())
+    entries = tuple(
+        entry.strip() for entry in value.removeprefix("=").split(",") if entry.strip()
+    )
     if value.startswith("="):
         return [name for name in interfaces if name in entries]
     return [name for name in interfaces if name.startswith(entries)]

@@ -13,7 +13,6 @@ from weft.lint.names import names
 from weft.lint.rule import Case, Found, Severity, problem
 from weft.lint.shell import value_of
 
-
 _GPUS: Final = frozenset(names("resources.gpus"))
 _WITHOUT_RDMA: Final = tuple(names("resources.without_rdma"))
 _PREFIXES: Final = tuple(names("resources.prefixes"))
@@ -26,7 +25,9 @@ def is_rdma(name: str) -> bool:
 
 def _gpus(container: facts.Container) -> int:
     """Return how many GPUs a container has, of any maker."""
-    return max((whole(count) or 0 for name, count in container.limits if name in _GPUS), default=0)
+    return max(
+        (whole(count) or 0 for name, count in container.limits if name in _GPUS), default=0
+    )
 
 
 def container_rdma(case: Case) -> Found:

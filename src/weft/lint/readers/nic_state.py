@@ -23,7 +23,9 @@ def _claims(file: File) -> bool:
 
 def _read(file: File) -> Iterator[Fact]:
     seen = read_text(file.text.content, file.name)
-    listed = [entity.field("interface") for entity, found in seen.of("interface") if "flags" in found]
+    listed = [
+        entity.field("interface") for entity, found in seen.of("interface") if "flags" in found
+    ]
     if listed:
         yield Interfaces(at=file.at(1), device=file.name, names=tuple(listed))
     for entity, found in seen.of("interface"):
