@@ -142,5 +142,8 @@ class Reader:
 
 @cache
 def all_readers() -> dict[str, Reader]:
-    """Return every reader by name."""
-    return {name: plugins.load(readers, name, Reader) for name in plugins.names(readers)}
+    """Return every reader by name: of files of code, and of rows of ``formats.yaml``."""
+    from weft.lint.lines import line_readers  # noqa: PLC0415 - it makes readers of its rows
+
+    files = {name: plugins.load(readers, name, Reader) for name in plugins.names(readers)}
+    return dict(sorted((files | dict(line_readers())).items()))
