@@ -444,6 +444,11 @@ class Option(Fact):
     value: str
 
 
+def option(at: Place, program: str, name: str, value: str, device: str = "") -> Option:
+    """Return a setting of a program."""
+    return Option(at=at, device=device, program=program, name=name, value=value)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted(Fact):
     """Something that is referred to and defined nowhere in its file."""

@@ -8,6 +8,7 @@ import re2
 
 from weft.inventory import table
 from weft.lint import facts
+from weft.lint.names import names
 from weft.lint.reader import File, Reader
 
 Row = Mapping[str, Any]
@@ -41,9 +42,15 @@ def _first(file: File) -> str:
     return next((row for _, row in file.lines() if row.strip() and row[0] != "#"), "")
 
 
+def _first_words(file: File) -> set[str]:
+    return {line.split(None, 1)[0] for _, line in file.lines() if line.split()}
+
+
 _TESTS: Final[Mapping[str, Callable[[File, Any], bool]]] = {
-    "names": lambda file, names: file.text.stem in names,
+    "names": lambda file, stems: file.text.stem in stems,
     "stem": lambda file, pattern: _pattern(pattern).fullmatch(file.text.stem) is not None,
+    "not_stem": lambda file, pattern: not _pattern(pattern).fullmatch(file.text.stem),
+    "two_of": lambda file, key: len(_first_words(file).intersection(names(key))) > 1,
     "folders": lambda file, folders: file.text.folder in folders,
     "ends": lambda file, ends: file.name.endswith(tuple(ends)),
     "not_ends": lambda file, ends: not file.name.endswith(tuple(ends)),
@@ -81,7 +88,7 @@ def _fact(row: Row, made: Row, file: File, number: int, groups: tuple[str, ...])
     values: dict[str, Any] = {}
     for field, template in made.items():
         if field != "of":
-            value = template.format(*groups, file=file.name)
+            value = template.format(*(group or "" for group in groups), file=file.name)
             value = value.replace(*row.get("replace", {}).get(field, ("", "")))
             values[field] = _CONVERTED.get(types[field], str)(value)
     kind: type[facts.Fact] = getattr(facts, made["of"])

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from weft.lint.facts import Fact, Flaw
+from weft.lint.flaws import flaw
 from weft.lint.reader import File, of_device
 from weft.lint.text import Place, Text
 
@@ -91,12 +92,7 @@ def vrf_of(one: Section) -> str:
 
 def switched(address: Section, name: str) -> Flaw:
     """Return what is wrong with an address on a port that is not routed."""
-    return Flaw(
-        at=address.at,
-        rule="broken_line",
-        message=f"{name} has an address and is a switched port: it does nothing",
-        fix="add no switchport",
-    )
+    return flaw(address.at, "switched_port", name=name)
 
 
 def numbers(text: str) -> list[int]:

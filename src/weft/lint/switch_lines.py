@@ -1,6 +1,6 @@
 """What command lines of switches have in common: ports, addresses, queues, BGP."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from weft.lint.document import whole
@@ -27,6 +27,7 @@ def port(
     mtu, speed = one.first("mtu"), one.first("speed")
     routed = one.first("no", "switchport") is not None
     mode = fec.last if fec else ""
+    peer, peer_port = peer_of(one)
     return Port(
         at=(mtu or one).at,
         name=name,
@@ -36,16 +37,17 @@ def port(
         autoneg=autoneg,
         up=up,
         link_local=link_local,
-        **peer_of(one),
+        peer=peer,
+        peer_port=peer_port,
     )
 
 
-def peer_of(one: Section) -> Mapping[str, str]:
-    """Return the peer of a port and its port: a description of these two words."""
-    words = (one.first("description") or one).words[1:]
-    if one.first("description") is None or len(words) != _PEER_WORDS:
-        return {}
-    return {"peer": words[0], "peer_port": words[1]}
+def peer_of(one: Section) -> tuple[str, str]:
+    """Return the peer of a port and the peer's port: a description of these two words."""
+    row = one.first("description")
+    if row is None or len(row.words) != _PEER_WORDS + 1:
+        return "", ""
+    return row.words[1], row.words[2]
 
 
 def addresses(one: Section, name: str) -> Iterator[Address]:

@@ -139,7 +139,9 @@ def _unique(text: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         counts = Counter(key for key, _ in pairs)
         key = next(key for key, count in counts.items() if count > 1)
-        lines = [number for number, line in enumerate(text.split("\n"), 1) if f'"{key}"' in line]
+        lines = [
+            number for number, line in enumerate(text.split("\n"), 1) if f'"{key}"' in line
+        ]
         at = lines[min(1, len(lines) - 1)] if lines else 1
         raise Malformed(f"the key {key!r} stands twice in one object", at)
     return found

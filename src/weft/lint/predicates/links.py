@@ -9,7 +9,7 @@ import re2
 
 from weft import units
 from weft.lint import facts
-from weft.lint.rule import Case, Device, Found, Severity, problem
+from weft.lint.rule import Case, Device, Found, Severity, grouped, problem
 
 _DIGITS: Final = frozenset(digits)
 _FRONT: Final = re2.compile(r"(?i)mgmt|management|storage|front|frontend|oob")
@@ -166,10 +166,7 @@ def mtu_ends_differ(case: Case) -> Found:
         counts = Counter(one.mtu_bytes for one in rows)
         usual = counts.most_common(1)[0][0] if counts else None
         shown = next((one for one in rows if one.mtu_bytes == usual), None)
-        odd: dict[str, list[facts.Port]] = {}
-        for one in rows:
-            if one.mtu_bytes != usual:
-                odd.setdefault(one.device, []).append(one)
+        odd = grouped((one for one in rows if one.mtu_bytes != usual), lambda one: one.device)
         for device, ports in odd.items():
             assert shown is not None
             more = f" and {len(ports) - 1} more" if len(ports) > 1 else ""
@@ -307,10 +304,10 @@ def port_unlike_others(case: Case) -> Found:
 
 def _ports(switch: Device) -> Found:
     used = _used(switch)
-    files: dict[str, list[facts.Port]] = {}
-    for one in switch.of(facts.Port):
-        if one.peer or one.name in used:
-            files.setdefault(one.at.text.name, []).append(one)
+    files = grouped(
+        (one for one in switch.of(facts.Port) if one.peer or one.name in used),
+        lambda one: one.at.text.name,
+    )
     for rows in files.values():
         for name, words in _SETTINGS:
             have = [one for one in rows if getattr(one, name) not in {None, ""}]
@@ -323,10 +320,9 @@ def _ports(switch: Device) -> Found:
 
 
 def _queues(switch: Device) -> Found:
-    kinds: dict[int, list[facts.QueueUse]] = {}
-    for one in switch.of(facts.QueueUse):
-        if one.ports:
-            kinds.setdefault(one.queue, []).append(one)
+    kinds = grouped(
+        (one for one in switch.of(facts.QueueUse) if one.ports), lambda one: one.queue
+    )
     for queue, rows in kinds.items():
         counts = Counter[str]()
         for one in rows:

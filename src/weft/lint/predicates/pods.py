@@ -10,7 +10,7 @@ import re2
 from weft.lint import facts
 from weft.lint.document import whole
 from weft.lint.names import names
-from weft.lint.rule import Case, Found, Severity, problem
+from weft.lint.rule import Case, Found, Severity, grouped, problem
 from weft.lint.shell import value_of
 
 _GPUS: Final = frozenset(names("resources.gpus"))
@@ -117,9 +117,7 @@ def pod_network_count(case: Case) -> Found:
     networks = {one.name: one for one in case.of(facts.Network)}
     by_resource = {_base(one.resource): one for one in networks.values() if one.resource}
     # Jobs of one name in several namespaces stand in files of their own.
-    containers: dict[tuple[str, str], list[facts.Container]] = {}
-    for one in case.of(facts.Container):
-        containers.setdefault((one.at.text.name, one.device), []).append(one)
+    containers = grouped(case.of(facts.Container), lambda one: (one.at.text.name, one.device))
     for pod in case.of(facts.Workload):
         own = containers.get((pod.at.text.name, pod.device), [])
         if not own or pod.host_network:

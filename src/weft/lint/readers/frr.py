@@ -35,9 +35,10 @@ def _interface(one: Section) -> Iterator[Fact]:
     name = one.word(1)
     if "." in name:
         return  # a sub-interface of a tenant: its port says what holds of both
-    peer = peer_of(one)
+    peer, peer_port = peer_of(one)
     if peer:
-        yield Port(at=one.at, name=name, up=one.first("shutdown") is None, **peer)
+        up = one.first("shutdown") is None
+        yield Port(at=one.at, name=name, up=up, peer=peer, peer_port=peer_port)
     for row in one.find("ip", "address"):
         yield Address(at=row.at, port=name, address=row.word(2))
 

@@ -8,6 +8,7 @@ import re2
 
 from weft.lint import facts
 from weft.lint.document import Tree, whole
+from weft.lint.flaws import flaw
 from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader, of_device
 from weft.lint.sections import numbers, speed_gbit
@@ -286,12 +287,7 @@ def _roce(quality: Tree) -> Iterator[facts.Fact]:
     enable = roce["state"] or roce["enable"]
     off = (enable and not enable.true()) or mode in {"disable", "disabled"}
     if roce and quality["pfc"] and (off or mode == "lossy"):
-        yield facts.Flaw(
-            at=roce.at,
-            rule="broken_line",
-            message=f"RoCE is {'off' if off else 'lossy'}, and PFC is set beside it",
-            fix="set qos roce mode lossless, or remove qos pfc",
-        )
+        yield flaw(roce.at, "roce_beside_pfc", what="off" if off else "lossy")
     if not roce or off:
         return
     length = roce["cable-length"].number()
@@ -441,12 +437,7 @@ def _routing(tree: Tree) -> Iterator[facts.Fact]:
         return
     for one in (whole_bgp, bgp):
         if one["state"] and not _on(one) and bgp["neighbor"]:
-            yield facts.Flaw(
-                at=one["state"].at,
-                rule="broken_line",
-                message="BGP is off: its sessions do not start",
-                fix="set its state to enabled",
-            )
+            yield flaw(one["state"].at, "bgp_off")
     yield _speaker(whole_bgp, bgp, asn)
     yield from _filters(tree, bgp)
     yield from _neighbors(bgp)

@@ -159,7 +159,7 @@ def _pause_mode(one: Section, name: str, switch: _Switch) -> Iterator[facts.Fact
         return
     on = row is not None and row.word(2) in {"on", "auto"}
     if row is not None and row.word(2) == "auto":
-        yield facts.Option(at=row.at, program="nxos-pfc", name=name, value="auto")
+        yield facts.option(row.at, "nxos-pfc", name, "auto")
     yield facts.Pause(at=(row or one).at, ports=(name,), priorities=queues if on else ())
     trusted = any(True for _ in one.find(*_POLICY, "qos")) or (
         (system := switch.system()) is not None

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from weft.lint import facts
 from weft.lint.document import Tree, whole
+from weft.lint.flaws import flaw
 from weft.lint.names import names
 from weft.lint.reader import File, Reader, of_device
 from weft.lint.sections import numbers
@@ -102,7 +103,7 @@ def _ports(tree: Tree) -> Iterator[facts.Fact]:
         if "pfc_asym" in row:
             at = part["pfc_asym"].at
             key, value = f"{name}.pfc_asym", row["pfc_asym"]
-            yield facts.Option(at=at, program="sonic-port", name=key, value=value)
+            yield facts.option(at, "sonic-port", key, value)
     yield from _hardware(tree)
     yield from _bundles(tree)
 
@@ -314,12 +315,7 @@ def _speaker(tree: Tree) -> Iterator[facts.Fact]:
     row = tree.under("BGP_GLOBALS", "default")
     framework = tree.under("DEVICE_METADATA", "localhost", "frr_mgmt_framework_config")
     if row and framework and framework.string() == "false":
-        yield facts.Flaw(
-            at=framework.at,
-            rule="broken_line",
-            message="nobody reads BGP_GLOBALS: frr_mgmt_framework_config is false",
-            fix="set it to true",
-        )
+        yield flaw(framework.at, "bgp_globals_unread")
     asn = row["local_asn"].number()
     of_device = tree.under("DEVICE_METADATA", "localhost", "bgp_asn")
     if asn is None:
