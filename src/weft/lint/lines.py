@@ -10,8 +10,11 @@ from weft.inventory import table
 from weft.lint import facts
 from weft.lint.names import names
 from weft.lint.reader import File, Reader
+from weft.lint.text import Place
 
 Row = Mapping[str, Any]
+Value = Callable[[tuple[str, ...], File], Any]
+"""What gives the value of a field, from the groups of a line."""
 
 
 @cache
@@ -63,36 +66,49 @@ _TESTS: Final[Mapping[str, Callable[[File, Any], bool]]] = {
 
 def _read(row: Row, file: File) -> Iterator[facts.Fact]:
     comment, skipped = row.get("comment"), row.get("skip", "#")
+    made = [(_pattern(one["pattern"]), _makers(row, one)) for one in row["rows"]]
     for number, line in file.lines():
         text = line.partition(comment)[0] if comment else line
-        if text.strip() and text.lstrip()[0] not in skipped:
-            yield from _facts(row, file, number, text)
+        if not text.strip() or text.lstrip()[0] in skipped:
+            continue
+        for pattern, makers in made:
+            match = pattern.fullmatch(text)
+            if match:
+                groups = tuple(group or "" for group in match.groups())
+                for kind, fields in makers:
+                    values = {name: value(groups, file) for name, value in fields}
+                    yield kind(at=file.at(number), **values)
+                break
+        else:
+            yield from _broken(row, file.at(number), text)
 
 
-def _facts(row: Row, file: File, number: int, text: str) -> Iterator[facts.Fact]:
-    for one in row["rows"]:
-        match = _pattern(one["pattern"]).fullmatch(text)
-        if match:
-            for made in one["facts"]:
-                yield _fact(row, made, file, number, match.groups())
-            return
-    broken = row.get("broken")
-    if broken:
-        message = broken["message"].format(columns=text.count("\t") + 1)
-        at = file.at(number)
-        yield facts.Flaw(at=at, rule="broken_line", message=message, fix=broken["fix"])
+def _broken(row: Row, at: Place, text: str) -> Iterator[facts.Flaw]:
+    if "broken" in row:
+        message = row["broken"]["message"].format(columns=text.count("\t") + 1)
+        yield facts.Flaw(at=at, rule="broken_line", message=message, fix=row["broken"]["fix"])
 
 
-def _fact(row: Row, made: Row, file: File, number: int, groups: tuple[str, ...]) -> facts.Fact:
-    types = _types(made["of"])
-    values: dict[str, Any] = {}
-    for field, template in made.items():
-        if field != "of":
-            value = template.format(*(group or "" for group in groups), file=file.name)
-            value = value.replace(*row.get("replace", {}).get(field, ("", "")))
-            values[field] = _CONVERTED.get(types[field], str)(value)
-    kind: type[facts.Fact] = getattr(facts, made["of"])
-    return kind(at=file.at(number), **values)
+def _makers(row: Row, one: Row) -> list[tuple[Any, list[tuple[str, Value]]]]:
+    """Return the kinds of facts that a line sets, with what gives each field its value."""
+    found = []
+    for made in one["facts"]:
+        kind, names = made["of"], [name for name in made if name != "of"]
+        fields = [(name, _value(row, kind, name, made[name])) for name in names]
+        found.append((getattr(facts, kind), fields))
+    return found
+
+
+def _value(row: Row, kind: str, name: str, template: str) -> Value:
+    convert = _CONVERTED.get(_types(kind)[name], str)
+    old, new = row.get("replace", {}).get(name, ("", ""))
+    place = template[1:-1]
+    if "{" not in template:
+        constant = convert(template)
+        return lambda _, __: constant
+    if place.isdecimal():
+        return lambda groups, _: convert(groups[int(place)].replace(old, new))
+    return lambda groups, file: convert(template.format(*groups, file=file.name))
 
 
 @cache
