@@ -9,10 +9,9 @@ from string import Formatter
 
 import pytest
 
-from weft import plugins
 from weft.inventory.table import tables
-from weft.lint import readers
 from weft.lint.lint import all_rules, description
+from weft.lint.reader import all_readers
 
 ROOT = Path(__file__).parents[2]
 RULES = dict(all_rules())
@@ -83,5 +82,5 @@ def test_the_page_on_lint_is_what_rules_and_readers_say():
     for name in NAMES:
         assert f"### {name}\n" in page, "run python docs/generate.py lint"
         assert _words(name).partition("\n\n")[0] in page, "run python docs/generate.py lint"
-    for name in plugins.names(readers):
+    for name in all_readers():
         assert f"* `{name}`: " in page, "run python docs/generate.py lint"

@@ -36,6 +36,7 @@ def network_of(text: str) -> Subnet | None:
         return None
 
 
+@lru_cache(_KEPT)
 def address_of(text: str) -> IPv4Address | IPv6Address | None:
     """Return an address; None where the text is none."""
     try:

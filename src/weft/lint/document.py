@@ -1,8 +1,8 @@
 """YAML and JSON as trees whose every part knows its place in the file."""
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from string import hexdigits
 from typing import Any, Final
 
@@ -83,6 +83,7 @@ _MOST_HEXADECIMAL: Final = 16
 _HEXADECIMAL: Final = frozenset(hexdigits)
 
 
+@lru_cache(1 << 16)
 def whole(text: str) -> int | None:
     """Read a whole number, decimal or hexadecimal.
 
@@ -100,26 +101,7 @@ def whole(text: str) -> int | None:
 
 def read_json(text: Text) -> Tree:
     """Read one JSON document; raise Malformed where it is none or a key stands twice."""
-    repeated: list[str] = []
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            counts = Counter(key for key, _ in pairs)
-            repeated.extend(key for key, count in counts.items() if count > 1)
-        return found
-
-    value = json_value(text.content, unique)
-    if repeated:
-        at = _second(text, repeated[0])
-        raise Malformed(f"the key {repeated[0]!r} stands twice in one object", at)
-    return Tree(value, text, JsonLocator(text.content))
-
-
-def _second(text: Text, key: str) -> int:
-    """Return the line of the second place that a key stands in quotes."""
-    found = [number for number, line in enumerate(text.lines, 1) if f'"{key}"' in line]
-    return found[min(1, len(found) - 1)] if found else 1
+    return Tree(json_value(text.content, unique_keys=True), text, JsonLocator(text.content))
 
 
 def read_yaml(text: Text) -> list[Tree]:

@@ -32,6 +32,11 @@ class Fact:
     at: Place
     device: str = ""
 
+    @property
+    def file(self) -> str:
+        """The name of the file that sets it."""
+        return self.at.text.stem
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flaw(Fact):
@@ -222,6 +227,13 @@ class Port(Fact):
     peer_port: str = ""
     link_local: bool | None = None
     """Whether sessions without addresses can use it; None where that is always so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interfaces(Fact):
+    """All interfaces of a host, as the host lists them."""
+
+    names: Ports
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -430,6 +442,11 @@ class Option(Fact):
     program: str
     name: str
     value: str
+
+
+def option(at: Place, program: str, name: str, value: str, device: str = "") -> Option:
+    """Return a setting of a program."""
+    return Option(at=at, device=device, program=program, name=name, value=value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

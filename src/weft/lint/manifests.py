@@ -5,6 +5,7 @@ from typing import Any
 
 from weft.lint.document import Tree
 from weft.lint.facts import Flaw
+from weft.lint.flaws import flaw
 from weft.lint.reader import File
 from weft.readers.untrusted import json_value
 
@@ -41,12 +42,5 @@ def embedded(part: Tree, found: list[Flaw]) -> Any:  # noqa: ANN401 - plain valu
     try:
         return json_value(text)
     except ValueError as failure:
-        found.append(
-            Flaw(
-                at=part.at,
-                rule="embedded_json",
-                message=f"{part.path[-1]} is to hold JSON, and does not: {failure}",
-                fix="correct the JSON; no schema of Kubernetes looks into it",
-            )
-        )
+        found.append(flaw(part.at, "embedded_json", key=part.path[-1], failure=failure))
         return None

@@ -7,6 +7,7 @@ import re2
 
 from weft.lint import facts
 from weft.lint.document import whole
+from weft.lint.flaws import flaw
 from weft.lint.shell import Command
 
 _ECN_ENABLE: Final = re2.compile(r"/ecn/(roce_np|roce_rp)/enable/(\d)$")
@@ -41,12 +42,7 @@ def _mlnx_qos(command: Command) -> Iterator[facts.Fact]:
         yield facts.Trust(at=command.at, side=facts.Side.HOST, ports=ports, mode=trust)
     pause = command.option("--pfc", "-f")
     if pause and not _PAUSES.fullmatch(pause):
-        yield facts.Flaw(
-            at=command.at,
-            rule="broken_line",
-            message=f"--pfc {pause} is not eight numbers of 0 or 1",
-            fix="write one for each priority, as 0,0,0,1,0,0,0,0",
-        )
+        yield flaw(command.at, "pause_flags", pause=pause)
     elif pause:
         yield facts.Pause(
             at=command.at, side=facts.Side.HOST, ports=ports, priorities=_flags(pause)
@@ -98,7 +94,7 @@ def _mark(command: Command) -> Iterator[facts.Fact]:
 def _roce_mode(command: Command) -> Iterator[facts.Fact]:
     mode = command.option("-m")
     if mode:
-        yield facts.Option(at=command.at, program="cma_roce_mode", name="mode", value=mode)
+        yield facts.option(command.at, "cma_roce_mode", "mode", mode)
 
 
 def _echo(command: Command) -> Iterator[facts.Fact]:
@@ -117,7 +113,7 @@ def _echo(command: Command) -> Iterator[facts.Fact]:
         yield facts.Mark(at=command.at, traffic_class=value, tool="sysfs")
     elif command.target.startswith("/proc/sys/"):
         name = command.target.removeprefix("/proc/sys/").replace("/", ".")
-        yield facts.Option(at=command.at, program="sysctl", name=name, value=str(value))
+        yield facts.option(command.at, "sysctl", name, str(value))
 
 
 def _ethtool(command: Command) -> Iterator[facts.Fact]:
@@ -195,16 +191,14 @@ def _sysctl(command: Command) -> Iterator[facts.Fact]:
     for word in command.words[1:]:
         name, equals, value = word.partition("=")
         if equals and not name.startswith("-"):
-            yield facts.Option(
-                at=command.at, program="sysctl", name=name.replace("/", "."), value=value
-            )
+            yield facts.option(command.at, "sysctl", name.replace("/", "."), value)
 
 
 def _ulimit(command: Command) -> Iterator[facts.Fact]:
     value = command.option("-l")
     redirected = command.target and value in {"1", "2"}  # ulimit -l 2>/dev/null asks
     if value and not redirected:
-        yield facts.Option(at=command.at, program="ulimit", name="memlock", value=value)
+        yield facts.option(command.at, "ulimit", "memlock", value)
 
 
 def _mlxconfig(command: Command) -> Iterator[facts.Fact]:
@@ -215,26 +209,24 @@ def _mlxconfig(command: Command) -> Iterator[facts.Fact]:
             known = _CONNECTX.get(name)
             if known:
                 yield facts.Congestion(at=command.at, name=known, value=number)
-            yield facts.Option(at=command.at, program="mlxconfig", name=name, value=value)
+            yield facts.option(command.at, "mlxconfig", name, value)
 
 
 def _modprobe(command: Command) -> Iterator[facts.Fact]:
     for word in command.words[1:]:
         if not word.startswith("-"):
-            yield facts.Option(
-                at=command.at,
-                program="modules",
-                name=word.replace("-", "_"),
-                value="remove" if command.has("-r") else "load",
+            yield facts.option(
+                command.at,
+                "modules",
+                word.replace("-", "_"),
+                "remove" if command.has("-r") else "load",
             )
 
 
 def _setpci(command: Command) -> Iterator[facts.Fact]:
     for word in command.words[1:]:
         if "ECAP_ACS" in word.upper() and "=" in word:
-            yield facts.Option(
-                at=command.at, program="acs", name="control", value=word.partition("=")[2]
-            )
+            yield facts.option(command.at, "acs", "control", word.partition("=")[2])
 
 
 def _for(command: Command) -> Iterator[facts.Fact]:
@@ -242,9 +234,7 @@ def _for(command: Command) -> Iterator[facts.Fact]:
     words = [word.rstrip(";") for word in command.words[3:]]
     names = [word for word in words if word and word != "do"]
     if command.words[2:3] == ("in",) and len(names) > 1 and "$" not in "".join(names):
-        yield facts.Option(
-            at=command.at, program="rdma-devices", name="loop", value=" ".join(names)
-        )
+        yield facts.option(command.at, "rdma-devices", "loop", " ".join(names))
 
 
 _READERS: Final[dict[str, Callable[[Command], Iterator[facts.Fact]]]] = {

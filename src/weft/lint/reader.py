@@ -12,6 +12,7 @@ from weft.generate.rendered import PLACEHOLDER
 from weft.lint import readers
 from weft.lint.document import Tree, read_json, read_yaml
 from weft.lint.facts import Fact, Flaw
+from weft.lint.flaws import flaw
 from weft.lint.shell import Command, commands
 from weft.lint.text import Place, Text
 from weft.readers.untrusted import Malformed
@@ -43,11 +44,10 @@ class File:
         """What is wrong with the document, where it is broken."""
         failure = self._outcome
         if isinstance(failure, Malformed):
-            return Flaw(
-                at=Place(self.text, failure.line, failure.column),
-                rule="broken_document",
+            return flaw(
+                Place(self.text, failure.line, failure.column),
+                "document",
                 message=failure.message,
-                fix="correct the line; programs read nothing of it",
             )
         return None
 
@@ -56,11 +56,10 @@ class File:
         first = self.text.content.find(PLACEHOLDER)
         if first >= 0:
             words = sorted({*_PLACEHOLDER.findall(self.text.content, first)})
-            yield Flaw(
-                at=self.at(self.text.content.count("\n", 0, first) + 1),
-                rule="placeholder_left",
-                message=f"placeholders of weft render are left: {', '.join(words)}",
-                fix="replace them, or give the values under site in the cluster document",
+            yield flaw(
+                self.at(self.text.content.count("\n", 0, first) + 1),
+                "placeholder",
+                what=", ".join(words),
             )
 
     @property
@@ -142,5 +141,8 @@ class Reader:
 
 @cache
 def all_readers() -> dict[str, Reader]:
-    """Return every reader by name."""
-    return {name: plugins.load(readers, name, Reader) for name in plugins.names(readers)}
+    """Return every reader by name: of files of code, and of rows of ``formats.yaml``."""
+    from weft.lint.lines import line_readers  # noqa: PLC0415 - it makes readers of its rows
+
+    files = {name: plugins.load(readers, name, Reader) for name in plugins.names(readers)}
+    return dict(sorted((files | dict(line_readers())).items()))

@@ -45,10 +45,13 @@ __all__ = [
     "Problem",
     "Rule",
     "Severity",
+    "grouped",
     "problem",
 ]
 
 F = TypeVar("F", bound=Fact)
+T = TypeVar("T")
+K = TypeVar("K")
 MOST_PLACES: Final = 6
 """A finding shows so many places; the rest say the same."""
 OF_ETHERNET: Final = frozenset({"roce", "scheduled_ethernet", "ultra_ethernet", "tcp"})
@@ -105,13 +108,19 @@ def problem(
     return Match(message=message, seen=seen, words=words, severity=severity)
 
 
+def grouped(rows: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Return rows by what they have in common, in the order in which each group begins."""
+    found: dict[K, list[T]] = {}
+    for row in rows:
+        found.setdefault(key(row), []).append(row)
+    return found
+
+
 class _Sorted:
     """Facts by their kind."""
 
     def __init__(self, facts: Iterable[Fact]) -> None:
-        self._by_kind: dict[type, list[Fact]] = {}
-        for fact in facts:
-            self._by_kind.setdefault(type(fact), []).append(fact)
+        self._by_kind = grouped(facts, type)
 
     def of(self, kind: type[F]) -> list[F]:
         """Return the facts of a kind, in the order they were read."""
@@ -150,6 +159,16 @@ class Case(_Sorted):
             for one in self.of(Option)
             if one.program == program and (not names or one.name in names)
         ]
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        """The names of all files that were read, without their folders."""
+        return frozenset(fact.file for fact in self.facts)
+
+    @cached_property
+    def rails(self) -> list[Address]:
+        """The addresses of hosts that have a gateway."""
+        return [one for one in self.of(Address) if one.side is Side.HOST and one.gateway]
 
     @cached_property
     def cluster(self) -> Described | None:
@@ -237,11 +256,12 @@ class Case(_Sorted):
     @cached_property
     def switches(self) -> list[Device]:
         """Every switch, with the facts of its own files."""
-        groups: dict[tuple[str, str], list[Fact]] = {}
-        for fact in self.facts:
-            if fact.device and getattr(fact, "side", Side.SWITCH) is Side.SWITCH:
-                folder = fact.at.text.parent
-                groups.setdefault((fact.device, folder), []).append(fact)
+        of_switches = (
+            fact
+            for fact in self.facts
+            if fact.device and getattr(fact, "side", Side.SWITCH) is Side.SWITCH
+        )
+        groups = grouped(of_switches, lambda fact: (fact.device, fact.at.text.parent))
         found = [
             Device(name, _fleet(name, folder), facts)
             for (name, folder), facts in groups.items()
@@ -270,10 +290,7 @@ class Case(_Sorted):
 
     def fleets(self) -> Iterator[list[Device]]:
         """Yield the switches that are configured together: one vendor's render, one folder."""
-        groups: dict[str, list[Device]] = {}
-        for one in self.switches:
-            groups.setdefault(one.fleet, []).append(one)
-        yield from groups.values()
+        yield from grouped(self.switches, lambda switch: switch.fleet).values()
 
 
 def _far_ends(switch: Device) -> Iterator[str]:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from weft.lint.facts import Fact, Flaw
+from weft.lint.flaws import flaw
 from weft.lint.reader import File, of_device
-from weft.lint.text import Place
+from weft.lint.text import Place, Text
 
 DEEPEST = 12
 _DOCUMENTS = (".json", ".yaml", ".yml", ".py", ".md")
@@ -20,9 +21,16 @@ def is_document(file: File) -> bool:
 class Section:
     """One line and the lines indented below it."""
 
-    at: Place
+    text: Text
+    line: int
+    column: int
     words: tuple[str, ...]
     parts: list["Section"] = field(default_factory=list)
+
+    @property
+    def at(self) -> Place:
+        """Where the line stands."""
+        return Place(self.text, self.line, self.column)
 
     def starts(self, *words: str) -> bool:
         """Return whether the line begins with some words."""
@@ -63,7 +71,7 @@ def sections(file: File, comment: str = "!#") -> list[Section]:
         depth = len(line) - len(line.lstrip())
         while open_ and open_[-1][0] >= depth:
             open_.pop()
-        one = Section(file.at(number, depth + 1), tuple(text.split()))
+        one = Section(file.text, number, depth + 1, tuple(text.split()))
         (open_[-1][1].parts if open_ and len(open_) < DEEPEST else top).append(one)
         open_.append((depth, one))
     return top
@@ -84,12 +92,7 @@ def vrf_of(one: Section) -> str:
 
 def switched(address: Section, name: str) -> Flaw:
     """Return what is wrong with an address on a port that is not routed."""
-    return Flaw(
-        at=address.at,
-        rule="broken_line",
-        message=f"{name} has an address and is a switched port: it does nothing",
-        fix="add no switchport",
-    )
+    return flaw(address.at, "switched_port", name=name)
 
 
 def numbers(text: str) -> list[int]:

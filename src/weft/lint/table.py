@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from typing import Any, Final
 
 import re2
@@ -99,7 +100,15 @@ def _checked(rule: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
         if unknown:
             raise ValueError(f"rule {rule}: {', '.join(sorted(unknown))} is unknown")
     tests = tuple((field, _prepared(test)) for field, test in when.items())
-    return {**row, **others, "when": tests}
+    return {**row, **others, "when": tests, "values": _values_of(when)}
+
+
+def _values_of(when: Mapping[str, Any]) -> Callable[[Fact], object]:
+    """Return what gives the values of a fact that decide whether it passes the tests."""
+    bounds = (bound for test in when.values() for bound in _operators(test).values())
+    others = {bound["field"] for bound in bounds if isinstance(bound, Mapping)}
+    names = {*when, *others}
+    return attrgetter(*sorted(names)) if names else lambda _: ()
 
 
 def _kind(name: str) -> type[Fact]:
@@ -111,9 +120,12 @@ def _candidates(case: Case, row: Mapping[str, Any]) -> Iterator[Fact]:
     """Yield the facts that a row is about, where it applies to this fabric and cluster."""
     if not _applies(case, row):
         return
-    when = row["when"]
+    values, judged = row["values"], dict[object, bool]()
     for fact in case.of(_kind(row["of"])):
-        if _matches(fact, when):
+        key = values(fact)  # facts are many and their values few: each is judged once
+        if key not in judged:
+            judged[key] = _matches(fact, row["when"])
+        if judged[key]:
             yield fact
 
 
@@ -138,16 +150,9 @@ def _at(value: Any, path: str) -> Any:  # noqa: ANN401 - any attribute of a clus
 
 
 def _matches(fact: Fact, when: Iterable[tuple[str, Prepared]]) -> bool:
-    for name, test in when:  # once for every row and fact: all() over a generator takes twice
-        value = _field(fact, name)
-        for judge, bound in test:
-            if not judge(value, bound, fact):
-                return False
-    return True
-
-
-def _field(fact: Fact, name: str) -> Any:  # noqa: ANN401 - any field of a fact
-    return fact.at.text.stem if name == "file" else getattr(fact, name)
+    return all(
+        judge(getattr(fact, name), bound, fact) for name, test in when for judge, bound in test
+    )
 
 
 def _partners(case: Case, row: Mapping[str, Any], fact: Fact) -> tuple[Fact, ...] | None:
@@ -169,7 +174,7 @@ def _is_partner(fact: Fact, other: Fact, part: Mapping[str, Any]) -> bool:
     return (
         other is not fact
         and _matches(other, part["when"])
-        and all(_text(_field(fact, a)) == _text(_field(other, b)) for a, b in pairs)
+        and all(_text(getattr(fact, a)) == _text(getattr(other, b)) for a, b in pairs)
     )
 
 

@@ -42,12 +42,12 @@ class Text:
         """The lines without their ends."""
         return self.content.splitlines()
 
-    @property
+    @cached_property
     def stem(self) -> str:
         """The name of the file without its folders."""
         return self.name.rpartition("/")[2]
 
-    @property
+    @cached_property
     def parent(self) -> str:
         """The path of the folder that the file is in."""
         return self.name.rpartition("/")[0]

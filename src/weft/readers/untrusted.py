@@ -11,8 +11,10 @@ import os
 import re
 import select
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Protocol
 from xml.parsers import expat
@@ -94,6 +96,11 @@ def printable(name: str) -> str:
     return "".join("?" if one < " " or "\x7f" <= one <= "\x9f" else one for one in text)
 
 
+_COLLECTIONS: Final = (dict, list)
+_UNCOUNTED: Final = re.compile(r'"[ \t\r\n]+:|\\\\')
+"""Keys that ``":`` does not count: a space before the colon, a backslash before the quote."""
+
+
 class _Pipe:
     """What another process writes, which may never come."""
 
@@ -111,41 +118,65 @@ class _Pipe:
         return os.read(self._descriptor, min(size, 1 << 20))
 
 
-def json_value(text: str | bytes, pairs: Pairs | None = None) -> Any:  # noqa: ANN401 - JSON
+def json_value(text: str | bytes, *, unique_keys: bool = False) -> Any:  # noqa: ANN401 - JSON
     """Return the value of one JSON document; ``NaN`` and ``Infinity`` are null.
 
-    ``pairs`` makes a mapping of the keys and values of an object. Raises Malformed, also for
-    a document nested deeper than ``DEEPEST`` and for an integer of thousands of digits.
+    Raises Malformed, also for a document nested deeper than ``DEEPEST``, for an integer of
+    thousands of digits, and with ``unique_keys`` for an object that has a key twice.
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
+    value = _json(text, None)
+    keys = _number_of_keys(value)
+    # Most documents write ": after each key and nowhere else, and need no second look.
+    if unique_keys and (text.count('":') != keys or _UNCOUNTED.search(text)):
+        _json(text, lambda pairs: _unique(text, pairs))
+    return value
+
+
+def _unique(text: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        key = next(key for key, count in counts.items() if count > 1)
+        lines = [
+            number for number, line in enumerate(text.split("\n"), 1) if f'"{key}"' in line
+        ]
+        at = lines[min(1, len(lines) - 1)] if lines else 1
+        raise Malformed(f"the key {key!r} stands twice in one object", at)
+    return found
+
+
+def _json(text: str, pairs: Pairs | None) -> Any:  # noqa: ANN401 - JSON
     try:
-        value = json.loads(text, object_pairs_hook=pairs, parse_constant=lambda _: None)
+        return json.loads(text, object_pairs_hook=pairs, parse_constant=lambda _: None)
+    except Malformed:
+        raise
     except json.JSONDecodeError as failure:
         raise Malformed(failure.msg, failure.lineno, failure.colno) from failure
     except RecursionError as failure:
         raise Malformed("nested too deeply") from failure
     except ValueError as failure:  # an integer that Python refuses to convert
         raise Malformed("an integer of more digits than any number needs") from failure
-    if _is_deeper(value, DEEPEST):
-        raise Malformed("nested too deeply")
-    return value
 
 
-def _is_deeper(value: object, most: int) -> bool:
-    """Return whether mappings and lists are nested deeper; level by level, no recursion."""
-    level = [value]
-    for _ in range(most + 1):
-        level = [
-            below
-            for one in level
-            if isinstance(one, dict | list)
-            for below in (one.values() if isinstance(one, dict) else one)
-            if isinstance(below, dict | list)
-        ]
+def _number_of_keys(value: object) -> int:
+    """Return how many keys the mappings have; raise Malformed where they are nested too deeply.
+
+    Goes level by level, without recursion.
+    """
+    level, keys = [value] if isinstance(value, _COLLECTIONS) else [], 0
+    for _ in range(DEEPEST + 2):
         if not level:
-            return False
-    return True
+            return keys
+        mappings = [one for one in level if isinstance(one, dict)]
+        lists = [one for one in level if isinstance(one, list)]
+        keys += sum(map(len, mappings))
+        inside = chain(
+            chain.from_iterable(one.values() for one in mappings), chain.from_iterable(lists)
+        )
+        level = [below for below in inside if isinstance(below, _COLLECTIONS)]
+    raise Malformed("nested too deeply")
 
 
 def json_lines(text: str, value: object) -> Lines:

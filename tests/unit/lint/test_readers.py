@@ -25,6 +25,7 @@ from weft.lint.facts import (
     Workload,
 )
 from weft.lint.hostlist import expand
+from weft.lint.lines import line_readers
 from weft.lint.lint import facts_of, lint, lint_texts
 from weft.lint.reader import all_readers
 from weft.lint.text import Text
@@ -189,7 +190,7 @@ def test_a_format_is_read_to_facts(name, content, kind, wanted):
 
 
 def test_every_reader_says_which_format_it_reads():
-    assert set(all_readers()) == set(plugins.names(readers))
+    assert set(all_readers()) == {*plugins.names(readers), *line_readers()}
     assert len({reader.title for reader in all_readers().values()}) == len(all_readers())
 
 

@@ -218,6 +218,38 @@ def headroom_short(case: Case) -> Found:
             yield from _judge(found, gbit, length_m, chip if longer else None)
 
 
+_NAMED: Final = re2.compile(r"pg_lossless_\d+_(\d+)m_profile")
+
+
+def headroom_cable(case: Case) -> Found:
+    """Compare the cables that headroom is sized for with those that there are."""
+    planned_m = _planned_m(case)
+    for switch in case.switches:
+        lengths = {port: one for one in switch.of(facts.CableLength) for port in one.ports}
+        longest = max(switch.of(facts.CableLength), key=lambda one: one.length_m, default=None)
+        if longest and case.cluster and longest.length_m < planned_m:
+            yield problem("planned", longest, case.cluster, planned_m=planned_m)
+        profiles = dict[tuple[str, float], tuple[facts.GroupUse, facts.CableLength]]()
+        for use, profile in lossless_profiles(switch):
+            for cable in (lengths[port] for port in use.ports if port in lengths):
+                profiles.setdefault((profile.name, cable.length_m), (use, cable))
+        for (name, length_m), (use, cable) in profiles.items():
+            match = _NAMED.fullmatch(name)
+            if match and float(match[1]) != length_m:
+                severity = Severity.ERROR if float(match[1]) < length_m else Severity.WARNING
+                yield problem("named", use, cable, name=name, m=match[1], severity=severity)
+
+
+def _planned_m(case: Case) -> float:
+    """Return the longest cable of the cluster document; 0 where there is no document."""
+    if case.cluster is None:
+        return 0.0
+    topology = case.cluster.cluster.topology
+    given = topology.longest_cable_m
+    kinds = (given.host, given.spine, given.core) if given else ()
+    return max((length for length in kinds if length), default=float(topology.cable_m))
+
+
 def _tiled(switch: Device) -> bool:
     """Return whether the chip is of tiles: Spectrum-4 and -5, of the SN5000 series."""
     return any(_SN5000.search(one.name) for one in switch.of(facts.Hardware))

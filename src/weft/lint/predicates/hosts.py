@@ -10,9 +10,9 @@ import re2
 
 from weft.lint.addresses import address_of
 from weft.lint.document import whole
-from weft.lint.facts import Address, Fact, Option, PciDevice, RailTable, Route, RouteRule, Side
+from weft.lint.facts import Address, Fact, Option, PciDevice, RailTable, Route, RouteRule
 from weft.lint.names import names
-from weft.lint.rule import Case, Found, Severity, problem
+from weft.lint.rule import Case, Found, Severity, grouped, problem
 
 _ITEMS: Final = frozenset(names("limits.items"))
 
@@ -27,10 +27,10 @@ def host_memlock(case: Case) -> Found:
 
 def _halves(case: Case) -> Found:
     """Yield domains whose soft or hard limit alone is lifted: the other one still holds."""
-    kinds: dict[tuple[str, str], list[Option]] = {}
-    for one in case.options("limits"):
-        if one.name.startswith("memlock"):
-            kinds.setdefault((one.at.text.name, one.device), []).append(one)
+    kinds = grouped(
+        (one for one in case.options("limits") if one.name.startswith("memlock")),
+        lambda one: (one.at.text.name, one.device),
+    )
     for rows in kinds.values():
         names = {one.name.rpartition(" ")[2] for one in rows}
         if len(names) == 1 and names != {"-"}:
@@ -44,9 +44,7 @@ _KERNELS: Final = frozenset({"0", "253", "254", "255", "main", "local", "default
 
 
 def host_rails(case: Case) -> Found:
-    files: dict[str, list[RailTable]] = {}
-    for one in case.of(RailTable):
-        files.setdefault(one.at.text.name, []).append(one)
+    files = grouped(case.of(RailTable), lambda one: one.at.text.name)
     for rows in files.values():
         yield from _rows(rows)
     devices = {one.port: one for one in case.of(RailTable)}
@@ -90,7 +88,7 @@ _STRICT: Final = re2.compile(r"net\.ipv4\.conf\..+\.rp_filter")
 
 
 def host_reverse_path(case: Case) -> Found:
-    rows = [one for one in case.of(Address) if one.side is Side.HOST and one.gateway]
+    rows = case.rails
     rails = Counter(one.device for one in rows)
     several = any(count > 1 for count in rails.values()) or (
         case.cluster is not None and (case.cluster.cluster.host.nics > 1)
@@ -113,7 +111,7 @@ def host_routes(case: Case) -> Found:
         files.setdefault(route.at.text.name, ([], []))[0].append(route)
     for rule in case.of(RouteRule):
         files.setdefault(rule.at.text.name, ([], []))[1].append(rule)
-    rails = [one for one in case.of(Address) if one.side is Side.HOST and one.gateway]
+    rails = case.rails
     for routes, rules in files.values():
         yield from _tables(routes, rules, case.of(RailTable))
         for one in routes:
@@ -217,9 +215,7 @@ def _value(one: Option, parts: list[str]) -> Found:
 
 
 def host_topology(case: Case) -> Found:
-    by_file: dict[str, list[PciDevice]] = {}
-    for one in case.of(PciDevice):
-        by_file.setdefault(one.at.text.name, []).append(one)
+    by_file = grouped(case.of(PciDevice), lambda one: one.at.text.name)
     for rows in by_file.values():
         gpus = [one for one in rows if one.kind == "gpu"]
         nets = [one for one in rows if one.kind == "net"]

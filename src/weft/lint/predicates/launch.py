@@ -7,7 +7,7 @@ import re2
 
 from weft.lint.document import whole
 from weft.lint.facts import Container, Launch, Option, Slots, Variable, Workload
-from weft.lint.rule import Case, Found, Severity, problem
+from weft.lint.rule import Case, Found, Severity, grouped, problem
 from weft.lint.shell import value_of
 from weft.lint.variables import exists
 
@@ -17,9 +17,7 @@ _MPI: Final = frozenset({"mpirun", "mpiexec", "orterun"})
 
 
 def launch_hosts(case: Case) -> Found:
-    folders: dict[str, list[Slots]] = {}
-    for one in case.of(Slots):
-        folders.setdefault(one.at.text.parent, []).append(one)
+    folders = grouped(case.of(Slots), lambda one: one.at.text.parent)
     for rows in folders.values():
         yield from _rows(rows)
     for launch in case.of(Launch):

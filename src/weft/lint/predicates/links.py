@@ -1,14 +1,17 @@
 """Predicates on links and MTU."""
 
 from collections import Counter
+from functools import lru_cache
+from string import digits
 from typing import Final
 
 import re2
 
 from weft import units
 from weft.lint import facts
-from weft.lint.rule import Case, Device, Found, Severity, problem
+from weft.lint.rule import Case, Device, Found, Severity, grouped, problem
 
+_DIGITS: Final = frozenset(digits)
 _FRONT: Final = re2.compile(r"(?i)mgmt|management|storage|front|frontend|oob")
 
 
@@ -125,7 +128,7 @@ def link_peer_twice(case: Case) -> Found:
         first: dict[tuple[str, str], facts.Port] = {}
         for switch in fleet:
             for one in switch.of(facts.Port):
-                if not one.peer_port or not any(letter.isdigit() for letter in one.peer_port):
+                if not one.peer_port or _DIGITS.isdisjoint(one.peer_port):
                     continue
                 other = first.setdefault((one.peer, one.peer_port), one)
                 if (other.device, other.name) != (one.device, one.name):
@@ -163,10 +166,7 @@ def mtu_ends_differ(case: Case) -> Found:
         counts = Counter(one.mtu_bytes for one in rows)
         usual = counts.most_common(1)[0][0] if counts else None
         shown = next((one for one in rows if one.mtu_bytes == usual), None)
-        odd: dict[str, list[facts.Port]] = {}
-        for one in rows:
-            if one.mtu_bytes != usual:
-                odd.setdefault(one.device, []).append(one)
+        odd = grouped((one for one in rows if one.mtu_bytes != usual), lambda one: one.device)
         for device, ports in odd.items():
             assert shown is not None
             more = f" and {len(ports) - 1} more" if len(ports) > 1 else ""
@@ -264,21 +264,24 @@ def port_split(case: Case) -> Found:
         yield from _parts(switch)
 
 
+@lru_cache(1 << 16)
+def _cage(name: str) -> tuple[str, int]:
+    """Return what the names of a split cage begin with, and the number of a part from 0."""
+    match = _PART.fullmatch(name)
+    return (match[1], int(match[2]) - _FIRST[match[1][0]]) if match else ("", 0)
+
+
 def _parts(switch: Device) -> Found:
     splits = {cage: one for one in switch.of(facts.Split) for cage in one.cages}
     if not splits and not switch.of(facts.Speaker):  # a part of a configuration
         return
     alone: list[facts.Port] = []
     for port in switch.of(facts.Port):
-        if port.name.startswith("Ethernet") and "/" not in port.name:
-            continue
-        match = _PART.fullmatch(port.name)
-        if match is None:
-            continue
-        split = splits.get(match[1])
-        if split is None:
+        cage, number = _cage(port.name)
+        split = splits.get(cage)
+        if cage and split is None:
             alone.append(port)
-        elif int(match[2]) - _FIRST[match[1][0]] >= split.ways:
+        elif split is not None and number >= split.ways:
             yield problem("ways", port, split)
     if alone:
         more = f" and {len(alone) - 1} more are parts" if len(alone) > 1 else " is a part"
@@ -301,10 +304,10 @@ def port_unlike_others(case: Case) -> Found:
 
 def _ports(switch: Device) -> Found:
     used = _used(switch)
-    files: dict[str, list[facts.Port]] = {}
-    for one in switch.of(facts.Port):
-        if one.peer or one.name in used:
-            files.setdefault(one.at.text.name, []).append(one)
+    files = grouped(
+        (one for one in switch.of(facts.Port) if one.peer or one.name in used),
+        lambda one: one.at.text.name,
+    )
     for rows in files.values():
         for name, words in _SETTINGS:
             have = [one for one in rows if getattr(one, name) not in {None, ""}]
@@ -317,10 +320,9 @@ def _ports(switch: Device) -> Found:
 
 
 def _queues(switch: Device) -> Found:
-    kinds: dict[int, list[facts.QueueUse]] = {}
-    for one in switch.of(facts.QueueUse):
-        if one.ports:
-            kinds.setdefault(one.queue, []).append(one)
+    kinds = grouped(
+        (one for one in switch.of(facts.QueueUse) if one.ports), lambda one: one.queue
+    )
     for queue, rows in kinds.items():
         counts = Counter[str]()
         for one in rows:
@@ -380,13 +382,20 @@ def cluster_differs(case: Case) -> Found:
 _ALIAS: Final = re2.compile(r"etp(\d+)[a-h]?")
 
 
+@lru_cache(1 << 16)
+def _alias_cage(alias: str) -> int | None:
+    """Return the number of the cage that an alias of SONiC names."""
+    match = _ALIAS.fullmatch(alias)
+    return int(match[1]) if match else None
+
+
 def port_cage(case: Case) -> Found:
     for switch in case.switches:
         named: dict[str, facts.Port] = {}
         for port in switch.of(facts.Port):
-            match = _ALIAS.fullmatch(port.alias)
-            first = named.setdefault(port.alias, port) if match else port
+            cage = _alias_cage(port.alias)
+            first = port if cage is None else named.setdefault(port.alias, port)
             if first is not port:
                 yield problem("alias", port, first)
-            elif match and port.cage is not None and port.cage != int(match[1]):
+            elif cage is not None and port.cage is not None and port.cage != cage:
                 yield problem("index", port)

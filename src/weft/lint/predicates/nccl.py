@@ -1,6 +1,7 @@
 """Predicates on variables of NCCL."""
 
 from collections import Counter
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Final
 
@@ -10,18 +11,19 @@ from weft.lint.addresses import interface_of, network_of
 from weft.lint.document import whole
 from weft.lint.facts import (
     Address,
+    Interfaces,
     Launch,
     Map,
     Mapped,
     Mark,
     Network,
     Option,
-    Side,
     Variable,
+    Workload,
 )
 from weft.lint.names import names
 from weft.lint.quality import DSCPS, ECN_BITS
-from weft.lint.rule import Case, Found, Severity, problem
+from weft.lint.rule import Case, Found, Severity, grouped, problem
 from weft.lint.variables import RENAMED, Known, documented, exists, version
 
 
@@ -43,7 +45,7 @@ def _against_cluster(case: Case, one: Variable, named: set[str]) -> Found:
 
 
 def _against_rails(case: Case, one: Variable, named: set[str]) -> Found:
-    rows = [row for row in case.of(Address) if row.side is Side.HOST and row.gateway]
+    rows = case.rails
     devices = {row.port for row in rows}
     missing = sorted(devices - named)
     if rows and missing:
@@ -55,7 +57,6 @@ def _against_rails(case: Case, one: Variable, named: set[str]) -> Found:
 
 
 _NCCL_ADAPTER_LIST_MOST: Final = 32
-_INTERFACE: Final = re2.compile(r"(eth\d+|ens\w+|enp\w+|eno\d+|ib\d+|bond\d+)")
 
 
 def nccl_adapter_list(case: Case) -> Found:
@@ -72,35 +73,23 @@ def nccl_adapter_list(case: Case) -> Found:
 
 
 def _nccl_adapter_list_wrong(value: str) -> str:
-    plain = re2.sub(r"^\^?=?", "", value.strip())
-    entries = plain.split(",")
-    if not plain:
-        return "names no adapter"
-    if any(one != one.strip() or " " in one for one in entries):
-        return "NCCL takes the space for a part of the name"
-    if any(one[:1] in {"^", "="} for one in entries):
-        return "= and ^ stand once, before the first name"
-    if not all(entries):
-        return "an entry is empty, and an empty name matches every adapter"
-    if any(not part.isdecimal() for one in entries for part in one.split(":")[1:]):
-        return "after the colon stands a number: port, rail, plane"
-    return _wrong_names(entries)
-
-
-def _wrong_names(entries: list[str]) -> str:
+    entries = value.strip().lstrip("^=").split(",")
     repeated = [one for one, count in Counter(entries).items() if count > 1]
+    wrong = _wrong_form(value, "adapters")
+    if wrong or (not repeated and len(entries) <= _NCCL_ADAPTER_LIST_MOST):
+        return wrong
     if repeated:
         return f"{repeated[0]} stands twice"
-    interfaces = [one for one in entries if _INTERFACE.fullmatch(one)]
-    if interfaces:
-        return (
-            f"{interfaces[0]} is a network interface, not an adapter as ibv_devices lists them"
-        )
-    return (
-        f"{len(entries)} entries; NCCL takes {_NCCL_ADAPTER_LIST_MOST}"
-        if len(entries) > _NCCL_ADAPTER_LIST_MOST
-        else ""
-    )
+    return f"{len(entries)} entries; NCCL takes {_NCCL_ADAPTER_LIST_MOST}"
+
+
+def _wrong_form(value: str, kind: str) -> str:
+    """Return what is wrong with a list of names; empty where it has the form NCCL reads."""
+    for pattern, words in names("variables.forms")[kind]:
+        match = re2.fullmatch(pattern, value.strip())
+        if match:
+            return str(words).format(*match.groups())
+    return ""
 
 
 def _loose(value: str) -> str:
@@ -139,15 +128,8 @@ def nccl_debug_left_on(case: Case) -> Found:
 
 def _said(one: Variable) -> str:
     value = one.value.strip().upper()
-    if one.name == "NCCL_DEBUG" and value in {"INFO", "TRACE"}:
-        return "every rank writes a log of its set-up"
-    if one.name in {"NCCL_CHECK_POINTERS", "CUDA_LAUNCH_BLOCKING"} and value == "1":
-        return "every call waits or is checked"
-    if one.name == "NCCL_CHECK_MODE" and value.startswith("DEBUG"):
-        return "every call is checked"
-    if one.name == "TORCH_DISTRIBUTED_DEBUG" and value == "DETAIL":
-        return "every collective is compared between the ranks"
-    return ""
+    rows = names("variables.debugging").get(one.name, {})
+    return next((words for pattern, words in rows.items() if re2.fullmatch(pattern, value)), "")
 
 
 _AUTOMATIC: Final = (2, 21)
@@ -172,7 +154,7 @@ _VERSIONS = {"AF_INET": 4, "AF_INET6": 6}
 
 
 def nccl_gid_selection(case: Case) -> Found:
-    rails = [one for one in case.of(Address) if one.side is Side.HOST and one.gateway]
+    rails = case.rails
     versions = {known.version for one in rails if (known := interface_of(one.address))}
     for one in case.variables("NCCL_IB_ADDR_FAMILY"):
         wanted = _VERSIONS.get(one.value)
@@ -205,10 +187,14 @@ def nccl_newer_variable(case: Case) -> Found:
 
 
 def nccl_not_exported(case: Case) -> Found:
-    files: dict[str, list[Variable]] = {}
-    for one in case.of(Variable):
-        if one.exported is not None and one.name.startswith("NCCL_"):
-            files.setdefault(one.at.text.name, []).append(one)
+    files = grouped(
+        (
+            one
+            for one in case.of(Variable)
+            if one.exported is not None and one.name.startswith("NCCL_")
+        ),
+        lambda one: one.at.text.name,
+    )
     for name, rows in files.items():
         exported = {one.name: one for one in rows if one.exported}
         if not exported or _exports_all(rows):
@@ -286,10 +272,14 @@ _OWN: Final = frozenset(names("variables.of_places"))
 
 
 def nccl_settings_differ(case: Case) -> Found:
-    by_name: dict[str, list[Variable]] = {}
-    for one in case.of(Variable):
-        if one.name.startswith("NCCL_") and one.name not in _OWN and "$" not in one.value:
-            by_name.setdefault(one.name, []).append(one)
+    by_name = grouped(
+        (
+            one
+            for one in case.of(Variable)
+            if one.name.startswith("NCCL_") and one.name not in _OWN and "$" not in one.value
+        ),
+        lambda one: one.name,
+    )
     for name, found in by_name.items():
         wide = [one for one in found if one.everywhere or not one.device]
         values = {one.value.strip() for one in wide}
@@ -317,55 +307,54 @@ def _hidden(name: str, found: list[Variable]) -> Found:
             yield problem("ranks", one, first, name=name, job=job)
 
 
-_NOWHERE: Final = re2.compile(r"(lo|docker\d*|virbr\d*|veth\w*|cni\d*|flannel.*|cbr\d*)")
-_DEVICE: Final = re2.compile(r"(mlx\d|bnxt_re|irdma|rdma)_?\d*(_\d+)?")
-
-
 _SOCKETS: Final = tuple(names("variables.of_sockets"))
 
 
 def nccl_socket_rail(case: Case) -> Found:
     networks = {one.master: one for one in case.of(Network) if one.master}
     for one in case.variables(*_SOCKETS):
-        named = [_rails_of(entry, one.value, networks) for entry in one.value.split(",")]
-        if named and all(named):
-            yield problem("rail", one, named[0][0])
+        exact = "=" if one.value.startswith("=") else ""
+        entries = one.value.removeprefix("=").split(",")
+        named = [_selected(exact + entry, tuple(networks)) for entry in entries]
+        if all(named):
+            yield problem("rail", one, networks[named[0][0]])
 
 
-def _rails_of(entry: str, value: str, networks: dict[str, Network]) -> list[Network]:
-    """Return the networks whose interface an entry takes: NCCL reads prefixes unless ``=``."""
-    name = entry.strip().removeprefix("=")
-    if not name or value.startswith("^"):
+def nccl_socket_absent(case: Case) -> Found:
+    in_pods = {one.device for one in case.of(Workload) if not one.host_network} - {""}
+    hosts = case.of(Interfaces)
+    for one in case.variables(*_SOCKETS):
+        if one.value.startswith("^") or "$" in one.value or one.device in in_pods:
+            continue
+        lacking = [host for host in hosts if not _selected(one.value, host.names)]
+        listed = ", ".join(lacking[0].names) if lacking else ""
+        if lacking and len(lacking) == len(hosts):
+            yield problem("none", one, lacking[0], listed=listed)
+        elif lacking:
+            yield problem("some", one, lacking[0], listed=listed)
+        elif case.fabric == "tcp" and case.cluster and case.cluster.cluster.kubernetes:
+            planned = case.cluster.cluster.kubernetes.interfaces
+            if planned and not _selected(one.value, planned):
+                yield problem("planned", one, case.cluster, planned=", ".join(planned))
+
+
+def _selected(value: str, interfaces: Sequence[str]) -> list[str]:
+    """Return the interfaces that NCCL takes: entries are prefixes, unless = stands before."""
+    if value.startswith("^"):
         return []
-    exact = value.strip().startswith("=")
-    return [
-        network
-        for master, network in networks.items()
-        if master == name or (not exact and master.startswith(name))
-    ]
+    entries = tuple(
+        entry.strip() for entry in value.removeprefix("=").split(",") if entry.strip()
+    )
+    if value.startswith("="):
+        return [name for name in interfaces if name in entries]
+    return [name for name in interfaces if name.startswith(entries)]
 
 
 def nccl_socket_interface(case: Case) -> Found:
     for one in case.variables(*_SOCKETS):
-        wrong = _nccl_socket_interface_wrong(one.value)
+        wrong = _wrong_form(one.value, "interfaces")
         if wrong and "$" not in one.value:
             yield problem("wrong", one, wrong=wrong)
-
-
-def _nccl_socket_interface_wrong(value: str) -> str:
-    plain = value.strip().lstrip("^=")
-    entries = plain.split(",")
-    if not plain:
-        return "names no interface"
-    if any(one != one.strip() or " " in one for one in entries):
-        return "NCCL takes the space for a part of the name"
-    if any(one[:1] in {"^", "="} or not one for one in entries):
-        return "= and ^ stand once, before the first name, and no name is empty"
-    if any(_DEVICE.fullmatch(one) for one in entries):
-        return "is an RDMA device (NCCL_IB_HCA), not an interface"
-    if not value.startswith("^") and all(_NOWHERE.fullmatch(one) for one in entries):
-        return "leads to no other host"
-    return ""
 
 
 _NCCL_SOCKET_THREADS_MOST: Final = 64

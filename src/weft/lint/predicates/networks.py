@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import re2
 
 from weft.lint.facts import AddressPool, Fact, Installed, Network, Offered, Workload
-from weft.lint.rule import Case, Found, problem
+from weft.lint.rule import Case, Found, grouped, problem
 
 F = TypeVar("F", Network, AddressPool)
 _DIGITS: Final = re2.compile(r"\d+")
@@ -103,9 +103,7 @@ def offer_unlike_others(case: Case) -> Found:
     for rows in rails.values():
         for name, words in _SETTINGS:
             yield from _offer_unlike_others_odd(rows, name, words)
-    networks: dict[str, list[Network]] = {}
-    for each in case.of(Network):
-        networks.setdefault(_DIGITS.sub("#", each.device), []).append(each)
+    networks = grouped(case.of(Network), lambda each: _DIGITS.sub("#", each.device))
     for peers in networks.values():
         yield from _offer_unlike_others_odd(peers, "plugins", "the chain of plug-ins")
         shapes = [replace(one, master=_DIGITS.sub("#", one.master)) for one in peers]

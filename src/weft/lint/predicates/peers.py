@@ -42,16 +42,30 @@ def switch_unlike_peers(case: Case) -> Found:
             for text in switch.texts:
                 roles[_masked(switch.name), text.stem].append((switch, text))
         for peers in roles.values():
-            if len(peers) >= _FEWEST and _is_one_odd([text.content for _, text in peers]):
+            if len(peers) >= _FEWEST and _is_one_odd([text for _, text in peers]):
                 yield from _compared([_written(switch, text) for switch, text in peers])
 
 
-def _is_one_odd(contents: Sequence[str]) -> bool:
+class _Masks(dict[str, str]):
+    """Masked lines by line, each masked once: most lines are those of many switches."""
+
+    def __missing__(self, line: str) -> str:
+        """Return the line without its numbers."""
+        self[line] = found = _masked(line)
+        return found
+
+
+def _is_one_odd(texts: Sequence[Text]) -> bool:
     """Return whether a line may be one that all but one have: most often there is none."""
-    if len({frozenset(Counter(_masked(one).split("\n")).items()) for one in contents}) > 1:
-        return True
-    lines = Counter(line for one in contents for line in set(one.split("\n")))
-    return any(0 < len(contents) - count <= _most_odd(contents) for count in lines.values())
+    masks, lines = _Masks(), Counter[str]()
+    forms = set[frozenset[tuple[str, int]]]()
+    for text in texts:
+        lines.update(set(text.lines))
+        forms.add(frozenset(Counter(map(masks.__getitem__, text.lines)).items()))
+        if len(forms) > 1:
+            return True
+    most_odd = _most_odd(texts)
+    return any(0 < len(texts) - count <= most_odd for count in lines.values())
 
 
 def _most_odd(peers: Sequence[object]) -> int:

@@ -10,8 +10,24 @@ import re2
 from weft.lint import facts
 from weft.lint.document import whole
 from weft.lint.names import names
-from weft.lint.rule import Case, Found, Severity, problem
+from weft.lint.rule import Case, Found, Severity, grouped, problem
 from weft.lint.shell import value_of
+
+_GPUS: Final = frozenset(names("resources.gpus"))
+_WITHOUT_RDMA: Final = tuple(names("resources.without_rdma"))
+_PREFIXES: Final = tuple(names("resources.prefixes"))
+
+
+def is_rdma(name: str) -> bool:
+    """Return whether a resource of Kubernetes is a device that can do RDMA."""
+    return "/" in name and not name.startswith(_WITHOUT_RDMA)
+
+
+def _gpus(container: facts.Container) -> int:
+    """Return how many GPUs a container has, of any maker."""
+    return max(
+        (whole(count) or 0 for name, count in container.limits if name in _GPUS), default=0
+    )
 
 
 def container_rdma(case: Case) -> Found:
@@ -50,7 +66,7 @@ def pod_efa(case: Case) -> Found:
         for name in limits:
             if name.startswith("vpc.amazonaws.com/") and name not in _KNOWN:
                 yield problem("unknown", one, name=name)
-        gpus = whole(limits.get("nvidia.com/gpu", ""))
+        gpus = _gpus(one)
         if gpus:
             by_gpus.setdefault(gpus, []).append((one, whole(limits.get(_EFA, "")) or 0))
     for gpus, found in by_gpus.items():
@@ -74,20 +90,13 @@ def pod_gpu_and_rails(case: Case) -> Found:
         if one.count is not None and one.by.startswith("SriovNetworkNodePolicy")
     }
     for one in case.of(facts.Container):
-        limits = dict(one.limits)
-        if whole(limits.get("nvidia.com/gpu", "")) != host.gpus:
+        if _gpus(one) != host.gpus:
             continue
         devices = {
-            name: whole(count) or 0
-            for name, count in limits.items()
-            if name.partition("/")[2] in counted
+            name: whole(count) or 0 for name, count in one.limits if _base(name) in counted
         }
         if devices and sum(devices.values()) < host.nics:
             yield problem("few", one, case.cluster, host=host, total=sum(devices.values()))
-
-
-_POD_IPC_LOCK_GPUS: Final = ("nvidia.com/gpu", "nvidia.com/mig")
-_RDMA: Final = ("rdma/", "openshift.io/", "mellanox.com/")
 
 
 def pod_ipc_lock(case: Case) -> Found:
@@ -98,9 +107,7 @@ def pod_ipc_lock(case: Case) -> Found:
         names = [
             name
             for name, _ in [*one.limits, *one.requests]
-            if name.startswith(_RDMA)
-            or (name.partition("/")[2] in offers and "gpu" not in name)
-            or (name.startswith("nvidia.com/") and not name.startswith(_POD_IPC_LOCK_GPUS))
+            if is_rdma(name) and (name.startswith(_PREFIXES) or _base(name) in offers)
         ]
         if names and not one.privileged and not {"IPC_LOCK", "ALL"} & set(one.capabilities):
             yield problem("no_lock", one, names=names)
@@ -110,9 +117,7 @@ def pod_network_count(case: Case) -> Found:
     networks = {one.name: one for one in case.of(facts.Network)}
     by_resource = {_base(one.resource): one for one in networks.values() if one.resource}
     # Jobs of one name in several namespaces stand in files of their own.
-    containers: dict[tuple[str, str], list[facts.Container]] = {}
-    for one in case.of(facts.Container):
-        containers.setdefault((one.at.text.name, one.device), []).append(one)
+    containers = grouped(case.of(facts.Container), lambda one: (one.at.text.name, one.device))
     for pod in case.of(facts.Workload):
         own = containers.get((pod.at.text.name, pod.device), [])
         if not own or pod.host_network:
@@ -196,10 +201,6 @@ def pod_network_namespace(case: Case) -> Found:
                 )
 
 
-_POD_RDMA_RESOURCE_OTHER: Final = frozenset(names("resources.without_rdma"))
-_PREFIXES: Final = tuple(names("resources.prefixes"))
-
-
 _WITH_DEVICES: Final = frozenset({"HostDeviceNetwork", "SriovNetwork", "SriovIBNetwork"})
 
 
@@ -215,13 +216,8 @@ def _requested(case: Case, offers: list[str]) -> Found:
     plugins = [one for one in offers if not one.startswith("claim/")]
     for one in case.of(facts.Container):
         for name, _ in dict([*one.requests, *one.limits]).items() if plugins else ():
-            if (
-                name in _POD_RDMA_RESOURCE_OTHER
-                or not name.startswith(_PREFIXES)
-                or "/mig-" in name
-            ):
-                continue
-            if not _offered(name, plugins):
+            known = not is_rdma(name) or not name.startswith(_PREFIXES)
+            if not known and not _offered(name, plugins):
                 near = _near(case, name)
                 fix = f"is {near.resource} meant?" if near else "define it, or correct the name"
                 yield problem("resource", one, *([near] if near else []), name=name, fix=fix)
@@ -290,7 +286,6 @@ def pod_resource_request(case: Case) -> Found:
 
 
 _LEAST_BYTES: Final = 1 << 30
-_POD_SHARED_MEMORY_GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu")
 
 
 def pod_shared_memory(case: Case) -> Found:
@@ -302,9 +297,7 @@ def pod_shared_memory(case: Case) -> Found:
                 yield problem("docker", one, said=said)
             continue
         pod = pods.get(one.device)
-        gpus = max(
-            (whole(c) or 0 for n, c in one.limits if n in _POD_SHARED_MEMORY_GPUS), default=0
-        )
+        gpus = _gpus(one)
         if pod is None or gpus < 2 or pod.host_ipc:  # noqa: PLR2004 - ranks that share memory
             continue
         if pod.shm_bytes is None:
@@ -369,7 +362,6 @@ def _named(case: Case) -> Iterator[tuple[facts.Fact, str, str, str]]:
 
 
 _MEANT: Final = tuple(names("variables.for_rdma"))
-_POD_WITHOUT_RDMA_OTHER: Final = frozenset({"vpc.amazonaws.com/efa"})
 
 
 def pod_without_rdma(case: Case) -> Found:
@@ -377,20 +369,14 @@ def pod_without_rdma(case: Case) -> Found:
     for one in case.of(facts.Container):
         pod = pods.get(one.device)
         wanted = [v for v in case.variables(*_MEANT) if v.device == one.device]
-        gpus = any(name == "nvidia.com/gpu" for name, _ in one.limits)
+        gpus = any(name in _GPUS for name, _ in one.limits)
         if pod is None or not wanted or not gpus or pod.claims or one.privileged:
             continue
-        names = [name for name, _ in [*one.limits, *one.requests]]
-        if any(name in _POD_WITHOUT_RDMA_OTHER or _rdma(name) for name in names):
+        if any(is_rdma(name) for name, _ in [*one.limits, *one.requests]):
             continue
         off = [v for v in case.variables("NCCL_IB_DISABLE") if v.device == one.device]
         if not any(v.value == "1" for v in off):
             yield problem("no_device", one, *wanted, wanted=wanted)
-
-
-def _rdma(name: str) -> bool:
-    prefix, slash, base = name.partition("/")
-    return bool(slash) and not (prefix == "nvidia.com" and base.startswith(("gpu", "mig")))
 
 
 _PLACES: Final = ("--rdzv-endpoint", "--rdzv_endpoint", "--master-addr", "--master_addr")

@@ -55,7 +55,7 @@ def address_gateway(case: Case) -> Found:
         for fleet in case.fleets()
     ]
     cables = [one for switch in case.switches for one in switch.of(Port) if one.peer]
-    rails = [one for one in case.of(Address) if one.side is Side.HOST and one.gateway]
+    rails = case.rails
     gateways = {one.gateway for one in rails}
     ends = {(one.peer, one.peer_port) for one in cables}
     for one in rails:

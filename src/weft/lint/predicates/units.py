@@ -4,7 +4,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from weft.lint.names import names
-from weft.lint.rule import Case, Found, problem
+from weft.lint.rule import Case, Found, grouped, problem
 
 if TYPE_CHECKING:
     from weft.lint.facts import Option
@@ -18,9 +18,7 @@ _TOOLS: Final = ("mlnx_qos", "mlxconfig", "roce", "rdma")
 
 
 def host_unit(case: Case) -> Found:
-    units: dict[str, list[Option]] = {}
-    for one in case.options("systemd"):
-        units.setdefault(one.at.text.name, []).append(one)
+    units = grouped(case.options("systemd"), lambda one: one.at.text.name)
     for name, rows in units.items():
         starts = [one for one in rows if one.name == "Service.ExecStart"]
         astray = [one for one in rows if one.name.endswith(".ExecStart") and one not in starts]
@@ -72,8 +70,7 @@ def _service(name: str, rows: "list[Option]", starts: "list[Option]") -> Found:
 
 def _misnamed(case: Case, name: str, starts: "list[Option]") -> Found:
     """Yield a unit whose script is not among the files while one with almost its name is."""
-    texts = {fact.at.text for fact in case.facts} if starts else set()
-    files = {text.stem for text in texts}
+    files = case.files if starts else frozenset[str]()
     for one in starts:
         words = one.value.lstrip("-@+!:|").split(None, 1)
         program = words[0].rpartition("/")[2] if words else ""

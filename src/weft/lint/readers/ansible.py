@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from weft.lint.document import Tree
-from weft.lint.facts import Fact, Option
+from weft.lint.facts import Fact, option
 from weft.lint.jobs import job_facts
 from weft.lint.nics import nic_facts
 from weft.lint.reader import File, Reader
@@ -66,31 +66,21 @@ def _task(task: Tree) -> Iterator[Fact]:
             yield from nic_facts(found)
     for key in _SYSCTL:
         if task[key]:
-            yield Option(
-                at=task[key].at,
-                program="sysctl",
-                name=task[key]["name"].string(),
-                value=task[key]["value"].string(),
+            yield option(
+                task[key].at, "sysctl", task[key]["name"].string(), task[key]["value"].string()
             )
     for key in _LIMITS:
         part = task[key]
         if part:
             name = f"{part['limit_item'].string()} {part['limit_type'].string()}"
-            yield Option(
-                at=part.at,
-                device=part["domain"].string(),
-                program="limits",
-                name=name,
-                value=part["value"].string(),
+            yield option(
+                part.at, "limits", name, part["value"].string(), device=part["domain"].string()
             )
     for key in _MODULES:
         if task[key]:
             state = "remove" if task[key]["state"].string() == "absent" else "load"
-            yield Option(
-                at=task[key].at,
-                program="modules",
-                name=task[key]["name"].string().replace("-", "_"),
-                value=state,
+            yield option(
+                task[key].at, "modules", task[key]["name"].string().replace("-", "_"), state
             )
 
 

@@ -9,17 +9,15 @@ import re2
 from weft.lint import facts
 from weft.lint.document import whole
 from weft.lint.filters import filter_facts
-from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader
 from weft.lint.sections import (
     Section,
     by_hostname,
     is_document,
     numbers,
-    speed_gbit,
     switched,
-    vrf_of,
 )
+from weft.lint.switch_lines import addresses, as_number, port, queue_facts, speaker
 
 _MARKS: Final = re2.compile(
     r"(?m)^\s*(qos map (?:dscp|traffic-class)|service-profile |uc-tx-queue |tx-queue \d|"
@@ -28,8 +26,6 @@ _MARKS: Final = re2.compile(
 _CLASSES: Final = 8
 _MILLI: Final = 1000
 _ROUTED: Final = 4
-_DEFAULT_MTU: Final = 1500
-"""Of a routed port that says nothing."""
 
 
 def _claims(file: File) -> bool:
@@ -75,40 +71,28 @@ def _interface(one: Section, profiles: dict[str, Section]) -> Iterator[facts.Fac
     if "." in name:
         return  # a sub-interface of a tenant: its port says what holds of both
     if not name.startswith(("Ethernet", "Et", "Port-Channel")):
-        yield from _addresses(one, name)
+        yield from addresses(one, name)
         return
     routed = one.first("no", "switchport") is not None
-    yield _port(one, name, routed=routed)
+    speed, fec = one.first("speed"), one.first("error-correction", "encoding")
+    yield port(
+        one,
+        name,
+        fec,
+        up=one.first("shutdown") is None,
+        autoneg="on" if speed and speed.last == "auto" else "",
+        link_local=one.first("ipv6") is not None,
+    )
     group = one.first("channel-group")
     if group:
         yield facts.Bond(at=group.at, name=f"Port-Channel{group.word(1)}", members=(name,))
     for pause in one.find("flowcontrol"):
         yield facts.LinkPause(at=pause.at, ports=(name,), on=pause.last == "on")
     yield from _own_quality(one, name, unmarked=bool(profiles) and routed)
-    yield from _addresses(one, name)
+    yield from addresses(one, name)
     address = one.first("ip", "address")
     if address and not routed:
         yield switched(address, name)
-
-
-def _port(one: Section, name: str, *, routed: bool) -> facts.Port:
-    mtu, speed = one.first("mtu"), one.first("speed")
-    fec = one.first("error-correction", "encoding")
-    description = one.first("description")
-    peer = description.words[1:] if description and len(description.words) == 3 else ()  # noqa: PLR2004 - a peer and its port
-    value = whole(mtu.last) if mtu else _DEFAULT_MTU if routed else None
-    return facts.Port(
-        at=(mtu or one).at,
-        name=name,
-        mtu_bytes=value,
-        speed_gbit=speed_gbit(speed.last) if speed else None,
-        autoneg="on" if speed and speed.last == "auto" else "",
-        fec="" if fec is None else "rs" if fec.last == "reed-solomon" else fec.last,
-        up=one.first("shutdown") is None,
-        link_local=any(True for _ in one.find("ipv6")),
-        peer=peer[0] if peer else "",
-        peer_port=peer[1] if peer else "",
-    )
 
 
 def _own_quality(one: Section, name: str, *, unmarked: bool) -> Iterator[facts.Fact]:
@@ -124,14 +108,6 @@ def _own_quality(one: Section, name: str, *, unmarked: bool) -> Iterator[facts.F
     elif profile is None and unmarked:
         yield facts.Trust(at=one.at, ports=(name,), mode="none")
         yield facts.Pause(at=one.at, ports=(name,), priorities=())
-
-
-def _addresses(one: Section, name: str) -> Iterator[facts.Fact]:
-    for address in one.find("ip", "address"):
-        if address.word(2)[:1].isdigit():  # others are virtual, or from DHCP
-            yield facts.Address(
-                at=address.at, port=name, address=address.word(2), vrf=vrf_of(one)
-            )
 
 
 def _quality(one: Section, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
@@ -187,39 +163,13 @@ def _queue(one: Section, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
     queue = whole(one.word(1)) if len(one.words) > 1 else None
     if queue is None:
         return
-    for row in one.find("random-detect", "ecn"):
-        chance = whole(row.after("max-mark-probability"))
-        yield facts.Marking(
-            at=row.at,
-            ecn=True,
-            ports=ports,
-            queues=(queue,),
-            kmin_bytes=_threshold(row, "minimum-threshold"),
-            kmax_bytes=_threshold(row, "maximum-threshold"),
-            pmax_percent=chance if chance is not None else 100,
-            averaging_exponent=whole(row.after("weight")),
-        )
-    strict = one.first("priority", "strict")
-    weight = one.first("bandwidth")
-    if strict or weight:
-        shown = strict or weight or one
-        yield facts.Scheduler(
-            at=shown.at,
-            queue=queue,
-            ports=ports,
-            strict=strict is not None,
-            weight=whole(weight.last) if weight else None,
-        )
-    yield facts.QueueUse(at=one.at, ports=ports, queue=queue)
+    marks = one.find("random-detect", "ecn")
+    yield from queue_facts(one, queue, ports, marks, _chance)
 
 
-def _threshold(row: Section, name: str) -> float | None:
-    value = row.after(name)
-    if not value:
-        return None
-    place = row.words.index(name) + 2
-    unit = row.words[place] if place < len(row.words) else "bytes"
-    return switch_bytes(f"{value} {unit}") if unit != "segments" else None
+def _chance(row: Section) -> int | None:
+    chance = whole(row.after("max-mark-probability"))
+    return chance if chance is not None else 100
 
 
 def _map(one: Section) -> Iterator[facts.Fact]:
@@ -238,21 +188,12 @@ def _map(one: Section) -> Iterator[facts.Fact]:
 
 
 def _bgp(one: Section, *, forwards: bool) -> Iterator[facts.Fact]:
-    asn = _asn(one.last)
+    asn = as_number(one.last)
     if asn is None:
         return
     family = one.first("address-family", "ipv4")
     inside = [*one.parts, *(family.parts if family else [])]
-    paths = next((whole(part.word(1)) for part in inside if part.starts("maximum-paths")), None)
-    router_id = one.first("router-id")
-    announced = any(part.starts(w) for part in inside for w in ("redistribute", "network"))
-    yield facts.Speaker(
-        at=one.at,
-        asn=asn,
-        router_id=router_id.last if router_id else "",
-        paths=paths if paths is not None else 1,
-        announces=announced,
-    )
+    yield speaker(one, inside, one.first("router-id"), asn=asn, paths=1)
     unless = one.first("no", "bgp", "default", "ipv4-unicast") is not None
     for part in one.find("neighbor"):
         for session in _neighbor(part, one, inside, implicit=not unless):
@@ -289,14 +230,6 @@ def _neighbor(
 def _of_group(bgp: Section, group: str, name: str) -> str:
     row = bgp.first("neighbor", group, name)
     return row.last if row else ""
-
-
-def _asn(text: str) -> int | None:
-    """Read an AS number: plain, or in two parts with a dot."""
-    high, dot, low = text.partition(".")
-    if dot and high.isdecimal() and low.isdecimal():
-        return int(high) * 65536 + int(low)
-    return whole(text)
 
 
 eos = Reader(title="Arista EOS", claims=_claims, read=lambda file: by_hostname(file, _read))

@@ -6,10 +6,11 @@ from typing import Final
 import re2
 
 from weft.lint.document import whole
-from weft.lint.facts import Address, Fact, Neighbor, Port, Speaker, Wanted
+from weft.lint.facts import Address, Fact, Neighbor, Port, Wanted
 from weft.lint.filters import filter_facts
 from weft.lint.reader import File, Reader
 from weft.lint.sections import Section, by_hostname, is_document
+from weft.lint.switch_lines import peer_of, speaker
 
 _MARKS: Final = re2.compile(r"(?m)^(frr (?:version|defaults)|service integrated-vtysh-config)")
 
@@ -34,15 +35,10 @@ def _interface(one: Section) -> Iterator[Fact]:
     name = one.word(1)
     if "." in name:
         return  # a sub-interface of a tenant: its port says what holds of both
-    description = one.first("description")
-    if description and len(description.words) == 3:  # noqa: PLR2004 - a peer and its port
-        yield Port(
-            at=one.at,
-            name=name,
-            peer=description.words[1],
-            peer_port=description.words[2],
-            up=one.first("shutdown") is None,
-        )
+    peer, peer_port = peer_of(one)
+    if peer:
+        up = one.first("shutdown") is None
+        yield Port(at=one.at, name=name, up=up, peer=peer, peer_port=peer_port)
     for row in one.find("ip", "address"):
         yield Address(at=row.at, port=name, address=row.word(2))
 
@@ -53,16 +49,9 @@ def _bgp(one: Section, maps: set[str]) -> Iterator[Fact]:
         return
     family = one.first("address-family", "ipv4", "unicast")
     parts = family.parts if family else []
+    relaxed = one.first("bgp", "bestpath", "as-path", "multipath-relax") is not None
     router_id = one.first("bgp", "router-id")
-    paths = next((whole(row.last) for row in parts if row.starts("maximum-paths")), None)
-    yield Speaker(
-        at=one.at,
-        asn=asn,
-        router_id=router_id.last if router_id else "",
-        paths=paths,
-        relaxed=one.first("bgp", "bestpath", "as-path", "multipath-relax") is not None,
-        announces=any(row.starts(w) for row in parts for w in ("redistribute", "network")),
-    )
+    yield speaker(one, parts, router_id, asn=asn, paths=None, relaxed=relaxed)
     for row in [*one.parts, *parts]:
         name = row.after("route-map")
         if name and name not in maps:

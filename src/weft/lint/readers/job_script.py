@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import re2
 
-from weft.lint.facts import Fact, Option
+from weft.lint.facts import Fact, option
 from weft.lint.jobs import is_of_job, job_facts
 from weft.lint.reader import File, Reader
 
@@ -28,12 +28,7 @@ def _read(file: File) -> Iterator[Fact]:
     for number, line in file.lines():
         match = _DIRECTIVE.match(line)
         if match:
-            yield Option(
-                at=file.at(number),
-                program="sbatch",
-                name=match[1].lstrip("-"),
-                value=match[2] or "",
-            )
+            yield option(file.at(number), "sbatch", match[1].lstrip("-"), match[2] or "")
 
 
 job_script = Reader(title="shell and Slurm batch scripts", claims=_claims, read=_read)

@@ -1,6 +1,7 @@
 """Juniper Junos: a configuration in braces."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 import re2
@@ -23,7 +24,7 @@ def _claims(file: File) -> bool:
 
 
 def _read(file: File) -> Iterator[facts.Fact]:
-    top = Section(file.at(1), ("top",), list(_bare(sections(file, comment="/#}"))))
+    top = Section(file.text, 1, 1, ("top",), list(_bare(sections(file, comment="/#}"))))
     name = _at(top, "system", "host-name")
     return of_device(name.last if name else file.text.folder, _facts(top))
 
@@ -33,7 +34,7 @@ def _bare(parts: list[Section]) -> Iterator[Section]:
     for one in parts:
         words = tuple(word for raw in one.words if (word := raw.strip(_CLOSERS)))
         if words:
-            yield Section(one.at, words, list(_bare(one.parts)))
+            yield replace(one, words=words, parts=list(_bare(one.parts)))
 
 
 def _at(one: Section, *path: str) -> Section | None:

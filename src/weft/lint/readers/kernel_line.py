@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import re2
 
-from weft.lint.facts import Fact, Option
+from weft.lint.facts import Fact, option
 from weft.lint.reader import File, Reader
 
 _GRUB = re2.compile(r'GRUB_CMDLINE_LINUX(?:_DEFAULT)?\s*=\s*"?(.*?)"?\s*$')
@@ -20,7 +20,7 @@ def _read(file: File) -> Iterator[Fact]:
         words = match[1] if match else line if file.text.stem == "cmdline" else ""
         for word in words.split():
             name, _, value = word.partition("=")
-            yield Option(at=file.at(number), program="kernel", name=name, value=value)
+            yield option(file.at(number), "kernel", name, value)
 
 
 kernel_line = Reader(title="kernel command line", claims=_claims, read=_read)

@@ -91,7 +91,7 @@ def _entry(entry: dict[str, Any], config: Tree, by: str, prefix: str) -> facts.O
         by=by,
         resource=f"{entry.get('resourcePrefix') or prefix}/{entry['resourceName']}",
         count=whole(str(entry.get("rdmaHcaMax", ""))),
-        rdma=first.get("isRdma") if "isRdma" in first else None,
+        rdma=str(first["isRdma"]).lower() == "true" if "isRdma" in first else None,
         link_type=",".join(map(str, first.get("linkTypes") or [])),
         vendor=",".join(map(str, first.get("vendors") or [])),
         named=bool(names),
@@ -263,12 +263,8 @@ def _claim(tree: Tree) -> Found:
 def _gpu_operator(tree: Tree) -> Found:
     rdma = tree.under("spec", "driver", "rdma", "enabled")
     if rdma:
-        yield facts.Option(
-            at=rdma.at,
-            device=name_of(tree),
-            program="gpu-operator",
-            name="driver.rdma.enabled",
-            value=rdma.string(),
+        yield facts.option(
+            rdma.at, "gpu-operator", "driver.rdma.enabled", rdma.string(), device=name_of(tree)
         )
 
 
@@ -298,11 +294,11 @@ def _nic_configuration(tree: Tree) -> Found:
 def _kubelet(tree: Tree) -> Found:
     """Yield how the kubelet places CPUs beside devices; none is its default."""
     policy = tree["topologyManagerPolicy"]
-    yield facts.Option(
-        at=(policy or tree["kind"]).at,
-        program="kubelet",
-        name="topologyManagerPolicy",
-        value=policy.string() or "none",
+    yield facts.option(
+        (policy or tree["kind"]).at,
+        "kubelet",
+        "topologyManagerPolicy",
+        policy.string() or "none",
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from weft.lint.document import Tree
 from weft.lint.facts import AddressPool, Fact, Flaw
+from weft.lint.flaws import flaw
 from weft.lint.reader import File, Reader
 
 _ONCE = ("rdmaDevice", "networkInterface", "pciAddress", "rail")
@@ -34,12 +35,7 @@ def _rails(group: Tree) -> Iterator[Flaw]:
         for name in _ONCE:
             key = name, one[name].string()
             if key[1] and key in seen:
-                yield Flaw(
-                    at=one[name].at,
-                    rule="broken_line",
-                    message=f"two network interfaces have the {name} {key[1]}",
-                    fix="give each its own",
-                )
+                yield flaw(one[name].at, "shared_interface", name=name, value=key[1])
             seen.setdefault(key, one)
 
 

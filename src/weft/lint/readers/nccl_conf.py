@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import re2
 
-from weft.lint.facts import Fact, Flaw, Variable
+from weft.lint.facts import Fact, Variable
+from weft.lint.flaws import flaw
 from weft.lint.reader import File, Reader
 
 _LONGEST = 4095
@@ -24,13 +25,7 @@ def _read(file: File) -> Iterator[Fact]:
         name, equals, value = line.partition("=")
         wrong = _wrong(line, name, equals, value)
         if wrong:
-            yield Flaw(
-                at=file.at(number),
-                rule="nccl_conf_syntax",
-                message=wrong,
-                fix="write NAME=value at the start of the line, without quotes, spaces or "
-                "export",
-            )
+            yield flaw(file.at(number), "nccl_conf", wrong=wrong)
         name = name.strip().removeprefix("export ").strip()
         if equals and _NAME.fullmatch(name):
             plain = value.strip().strip("\"'")

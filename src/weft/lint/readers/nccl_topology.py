@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from weft.lint.document import whole
-from weft.lint.facts import Fact, Flaw, PciDevice
+from weft.lint.facts import Fact, PciDevice
+from weft.lint.flaws import flaw
 from weft.lint.reader import File, Reader
 from weft.readers.untrusted import Malformed, xml_value
 
@@ -34,11 +35,8 @@ def _read(file: File) -> Iterator[Fact]:
     try:
         document, lines = xml_value(file.text.content)
     except Malformed as failure:
-        yield Flaw(
-            at=file.at(failure.line, failure.column),
-            rule="broken_document",
-            message=failure.message,
-            fix="correct the XML; a topology of NCCL declares no entities",
+        yield flaw(
+            file.at(failure.line, failure.column), "topology_xml", message=failure.message
         )
         return
     for tag, one, above in _elements("", document, ()):

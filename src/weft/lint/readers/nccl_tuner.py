@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from weft.lint.document import whole
-from weft.lint.facts import Fact, Flaw, Option
+from weft.lint.facts import Fact, option
+from weft.lint.flaws import flaw
 from weft.lint.reader import File, Reader
 
 _COLLECTIVES: Final = frozenset(
@@ -29,14 +30,9 @@ def _read(file: File) -> Iterator[Fact]:
             continue
         wrong = _wrong(fields)
         if wrong:
-            yield Flaw(
-                at=file.at(number),
-                rule="broken_line",
-                message=f"{wrong}: the tuner leaves the line out",
-                fix="collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks",
-            )
+            yield flaw(file.at(number), "tuner_line", wrong=wrong)
         else:
-            yield Option(at=file.at(number), program="nccl-tuner", name=fields[0], value=line)
+            yield option(file.at(number), "nccl-tuner", fields[0], line)
 
 
 def _wrong(fields: list[str]) -> str:

@@ -7,7 +7,7 @@ import re2
 
 from weft.inventory.inventory import Reading
 from weft.inventory.values import Value, whole
-from weft.lint.facts import Fact, Map, Mapped, Pause, Port, Side, Trust
+from weft.lint.facts import Fact, Interfaces, Map, Mapped, Pause, Port, Side, Trust
 from weft.lint.reader import File, Reader
 from weft.readers.read import read_text
 
@@ -23,6 +23,11 @@ def _claims(file: File) -> bool:
 
 def _read(file: File) -> Iterator[Fact]:
     seen = read_text(file.text.content, file.name)
+    listed = [
+        entity.field("interface") for entity, found in seen.of("interface") if "flags" in found
+    ]
+    if listed:
+        yield Interfaces(at=file.at(1), device=file.name, names=tuple(listed))
     for entity, found in seen.of("interface"):
         last = {name: told[-1] for name, told in found.items()}
         yield from _interface(file, entity.field("interface"), last)

@@ -1,13 +1,14 @@
 """Cumulus Linux: NVUE, as YAML (``nv config show``, startup.yaml) or as ``nv set`` commands."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from functools import cached_property
 from typing import Any, Final, Protocol
 
 import re2
 
 from weft.lint import facts
 from weft.lint.document import Tree, whole
+from weft.lint.flaws import flaw
 from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader, of_device
 from weft.lint.sections import numbers, speed_gbit
@@ -58,23 +59,13 @@ def _read(file: File) -> Iterator[facts.Fact]:
 def _commands(file: File) -> Tree:
     """Build the tree of ``nv set`` commands; the last word of each is the value."""
     root: dict[str, Any] = {}
-    places: dict[tuple[str, ...], tuple[int, int]] = {}
+    commands: list[tuple[int, list[str]]] = []
     for number, line in file.lines():
-        command = line.partition("#")[0]
-        words = _words(command)
-        if words[:2] != ["nv", "set"] or len(words) < 4:  # noqa: PLR2004 - a key and a value
-            continue
-        at, path = root, tuple(words[2:-1])
-        for depth, key in enumerate(path):
-            places.setdefault(path[: depth + 1], (number, 1))
-            below = at.setdefault(key, {})
-            if not isinstance(below, dict):
-                below = at[key] = {str(below): {}}
-            if depth == len(path) - 1:
-                _store(at, key, words[-1])
-            at = below
-        places[path] = places[(*path, words[-1])] = (number, 1)
-    return Tree(root, Text(file.name, file.text.content), _Places(places))
+        words = _words(line.partition("#")[0])
+        if words[:2] == ["nv", "set"] and len(words) > 3:  # noqa: PLR2004 - a key and a value
+            commands.append((number, words[2:]))
+            _store(root, *words[2:])
+    return Tree(root, Text(file.name, file.text.content), _Places(commands))
 
 
 def _words(command: str) -> list[str]:
@@ -91,33 +82,44 @@ def _words(command: str) -> list[str]:
     return [word.strip("'\"") for word in words]
 
 
-def _store(at: dict[str, Any], key: str, value: str) -> None:
-    """Put a value under a key: the first one plain, further ones as keys beside it."""
-    before = at[key]
-    if before == {}:
-        at[key] = value
-    elif isinstance(before, dict):
-        before[value] = {}
-    elif before != value:
-        at[key] = {str(before): {}, value: {}}
+def _store(root: dict[str, Any], *path: str) -> None:
+    """Put the last word under the path of the others; further values of one path as keys."""
+    at = below = root
+    for key in path[:-1]:
+        at, below = below, below.setdefault(key, {})
+        if not isinstance(below, dict):
+            below = at[key] = {str(below): {}}
+    if below:
+        below[path[-1]] = {}
+    else:
+        at[path[-2]] = path[-1]
 
 
 _WORD: Final = re2.compile(r"""'[^']*'|"[^"]*"|\S+""")
 
 
 class _Places:
-    """Finds the line of the command that set a path."""
+    """Finds the line of the command that set a path: a part's first, a whole path's last."""
 
-    def __init__(self, places: dict[tuple[str, ...], tuple[int, int]]) -> None:
-        """Keep the lines by path."""
-        self.places = places
+    def __init__(self, commands: list[tuple[int, list[str]]]) -> None:
+        """Keep the commands until somebody asks for a place."""
+        self.commands = commands
+
+    @cached_property
+    def lines(self) -> dict[tuple[str, ...], int]:
+        """The lines by path."""
+        found: dict[tuple[str, ...], int] = {}
+        for number, words in self.commands:
+            path = tuple(words)
+            for length in range(1, len(path) - 1):
+                found.setdefault(path[:length], number)
+            found[path[:-1]] = found[path] = number
+        return found
 
     def __call__(self, path: tuple[str, ...]) -> tuple[int, int]:
         """Return line and column of the deepest part of the path that was set."""
-        for length in range(len(path), 0, -1):
-            if path[:length] in self.places:
-                return self.places[path[:length]]
-        return 1, 1
+        lengths = range(len(path), 0, -1)
+        return next((self.lines[path[:n]] for n in lengths if path[:n] in self.lines), 1), 1
 
 
 def _names(key: str) -> Iterator[str]:
@@ -172,46 +174,36 @@ def _interfaces(tree: Tree) -> Iterator[facts.Fact]:
 
 def _ports(tree: Tree) -> Iterator[facts.Port]:
     """Yield each port once, with what all keys say that name it."""
-    ports: dict[str, facts.Port] = {}
+    ports: dict[str, dict[str, Any]] = {}
     for key, one in tree["interface"].items():
+        settings: dict[str, Any] | None = None
         for name in _names(key):
             if name.startswith(("swp", "bond")):
-                port = _port(one, name)
-                before = ports.get(name)
-                ports[name] = port if before is None else _merged(before, port)
-    yield from ports.values()
+                settings = _settings(one) if settings is None else settings
+                ports.setdefault(name, {"at": one.at}).update(settings)
+    for name, given in ports.items():
+        yield facts.Port(name=name, **given)
 
 
-def _merged(before: facts.Port, port: facts.Port) -> facts.Port:
-    return replace(
-        before,
-        at=port.at if port.mtu_bytes else before.at,
-        mtu_bytes=port.mtu_bytes or before.mtu_bytes,
-        speed_gbit=port.speed_gbit or before.speed_gbit,
-        fec=port.fec or before.fec,
-        autoneg=port.autoneg or before.autoneg,
-        up=before.up if port.up is None else port.up,
-        peer=port.peer or before.peer,
-        peer_port=port.peer_port or before.peer_port,
-    )
-
-
-def _port(one: Tree, name: str) -> facts.Port:
+def _settings(one: Tree) -> dict[str, Any]:
+    """Return what one key sets of a port; its place is that of the MTU."""
     link = one["link"]
-    state = _keys(link["state"])
+    if not link and not one["description"]:
+        return {}
+    mtu, state = link["mtu"], _keys(link["state"])
     peer = (one["description"] or link["description"]).string().strip("'\"").split()
     two = len(peer) == 2  # noqa: PLR2004 - a peer and its port
-    return facts.Port(
-        at=(link["mtu"] or one).at,
-        name=name,
-        mtu_bytes=link["mtu"].number(),
-        speed_gbit=speed_gbit(link["speed"].string()),
-        fec=link["fec"].string(),
-        autoneg=link["auto-negotiate"].string(),
-        up=state[0] == "up" if state else None,
-        peer=peer[0] if two else "",
-        peer_port=peer[1] if two else "",
-    )
+    settings = {
+        "at": mtu.at if mtu.number() else None,
+        "mtu_bytes": mtu.number(),
+        "speed_gbit": speed_gbit(link["speed"].string()),
+        "fec": link["fec"].string(),
+        "autoneg": link["auto-negotiate"].string(),
+        "peer": peer[0] if two else "",
+        "peer_port": peer[1] if two else "",
+    }
+    up = {"up": state[0] == "up"} if state else {}
+    return {name: value for name, value in settings.items() if value} | up
 
 
 def _own_quality(quality: Tree, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
@@ -295,12 +287,7 @@ def _roce(quality: Tree) -> Iterator[facts.Fact]:
     enable = roce["state"] or roce["enable"]
     off = (enable and not enable.true()) or mode in {"disable", "disabled"}
     if roce and quality["pfc"] and (off or mode == "lossy"):
-        yield facts.Flaw(
-            at=roce.at,
-            rule="broken_line",
-            message=f"RoCE is {'off' if off else 'lossy'}, and PFC is set beside it",
-            fix="set qos roce mode lossless, or remove qos pfc",
-        )
+        yield flaw(roce.at, "roce_beside_pfc", what="off" if off else "lossy")
     if not roce or off:
         return
     length = roce["cable-length"].number()
@@ -450,12 +437,7 @@ def _routing(tree: Tree) -> Iterator[facts.Fact]:
         return
     for one in (whole_bgp, bgp):
         if one["state"] and not _on(one) and bgp["neighbor"]:
-            yield facts.Flaw(
-                at=one["state"].at,
-                rule="broken_line",
-                message="BGP is off: its sessions do not start",
-                fix="set its state to enabled",
-            )
+            yield flaw(one["state"].at, "bgp_off")
     yield _speaker(whole_bgp, bgp, asn)
     yield from _filters(tree, bgp)
     yield from _neighbors(bgp)

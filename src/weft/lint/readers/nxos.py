@@ -9,17 +9,15 @@ import re2
 from weft.lint import facts
 from weft.lint.document import whole
 from weft.lint.filters import filter_facts
-from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader
 from weft.lint.sections import (
     Section,
     by_hostname,
     is_document,
     numbers,
-    speed_gbit,
     switched,
-    vrf_of,
 )
+from weft.lint.switch_lines import addresses, as_number, port, queue_facts, size_after, speaker
 
 _MARKS: Final = re2.compile(
     r"(?m)^\s*(class-map type |policy-map type |feature bgp|service-policy type |"
@@ -139,32 +137,18 @@ def _interface(one: Section, switch: _Switch) -> Iterator[facts.Fact]:
     address = one.first("ip", "address")
     if address and _is_port(name) and one.first("no", "switchport") is None:
         yield switched(address, name)
-    for row in one.find("ip", "address"):
-        if row.word(2)[:1].isdigit():
-            yield facts.Address(at=row.at, port=name, address=row.word(2), vrf=vrf_of(one))
+    yield from addresses(one, name)
 
 
 def _port(one: Section, name: str) -> facts.Port:
-    mtu, speed, fec = one.first("mtu"), one.first("speed"), one.first("fec")
-    description = one.first("description")
-    peer = description.words[1:] if description and len(description.words) == 3 else ()  # noqa: PLR2004 - a peer and its port
-    routed = one.first("no", "switchport") is not None
-    value = whole(mtu.last) if mtu else _DEFAULT_MTU if routed else None
-    auto = one.first("no", "negotiate") or one.first("no", "negotiate", "auto")
     down = one.first("shutdown") is not None
-    said = down or one.first("no", "shutdown") is not None
-    six = one.first("ip", "forward") is not None and any(True for _ in one.find("ipv6"))
-    return facts.Port(
-        at=(mtu or one).at,
-        name=name,
-        mtu_bytes=value,
-        speed_gbit=speed_gbit(speed.last) if speed else None,
-        fec="" if fec is None else "rs" if fec.last.startswith("rs") else fec.last,
-        autoneg="off" if auto else "",
-        up=not down if said else None,
-        link_local=six,
-        peer=peer[0] if peer else "",
-        peer_port=peer[1] if peer else "",
+    return port(
+        one,
+        name,
+        one.first("fec"),
+        up=not down if down or one.first("no", "shutdown") else None,
+        autoneg="off" if one.first("no", "negotiate") else "",
+        link_local=bool(one.first("ip", "forward") and one.first("ipv6")),
     )
 
 
@@ -175,7 +159,7 @@ def _pause_mode(one: Section, name: str, switch: _Switch) -> Iterator[facts.Fact
         return
     on = row is not None and row.word(2) in {"on", "auto"}
     if row is not None and row.word(2) == "auto":
-        yield facts.Option(at=row.at, program="nxos-pfc", name=name, value="auto")
+        yield facts.option(row.at, "nxos-pfc", name, "auto")
     yield facts.Pause(at=(row or one).at, ports=(name,), priorities=queues if on else ())
     trusted = any(True for _ in one.find(*_POLICY, "qos")) or (
         (system := switch.system()) is not None
@@ -235,49 +219,24 @@ def _queuing(group: Section, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
     queue = _number(group.last)
     if queue is None:
         return
-    for row in group.find("random-detect"):
-        yield facts.Marking(
-            at=row.at,
-            ecn="ecn" in row.words,
-            ports=ports,
-            queues=(queue,),
-            kmin_bytes=_size(row, "minimum-threshold"),
-            kmax_bytes=_size(row, "maximum-threshold"),
-            pmax_percent=whole(row.after("drop-probability")),
-            averaging_exponent=whole(row.after("weight")),
-        )
-    strict, weight = group.first("priority"), group.first("bandwidth")
-    if strict or weight:
-        yield facts.Scheduler(
-            at=(strict or weight or group).at,
-            queue=queue,
-            ports=ports,
-            strict=strict is not None,
-            weight=whole(weight.last) if weight else None,
-        )
-    yield facts.QueueUse(at=group.at, ports=ports, queue=queue)
+    marks = group.find("random-detect")
+    yield from queue_facts(group, queue, ports, marks, _chance)
     for row in group.find("pause", "buffer-size"):
         name = f"{group.last} of {ports[0] if ports else 'the system'}"
-        size, stop = _size(row, "buffer-size"), _size(row, "pause-threshold")
+        size, stop = size_after(row, "buffer-size"), size_after(row, "pause-threshold")
         room = size - stop if size is not None and stop is not None else size
         yield facts.BufferProfile(
             at=row.at,
             name=name,
             size_bytes=size,
             xoff_bytes=room,
-            xon_bytes=_size(row, "resume-threshold"),
+            xon_bytes=size_after(row, "resume-threshold"),
         )
         yield facts.GroupUse(at=row.at, ports=ports, group=queue, profile=name, ingress=True)
 
 
-def _size(row: Section, name: str) -> int | None:
-    value = row.after(name)
-    if not value:
-        return None
-    place = row.words.index(name) + 2
-    unit = row.words[place] if place < len(row.words) else "bytes"
-    found = switch_bytes(f"{value} {unit}")
-    return found if found is not None else switch_bytes(value)
+def _chance(row: Section) -> int | None:
+    return whole(row.after("drop-probability"))
 
 
 def _network(group: Section) -> Iterator[facts.Fact]:
@@ -335,24 +294,13 @@ def _watchdogs(switch: _Switch) -> Iterator[facts.Fact]:
 
 
 def _bgp(one: Section) -> Iterator[facts.Fact]:
-    asn = whole(one.last)
+    asn = as_number(one.last)
     if asn is None:
-        high, _, low = one.last.partition(".")
-        if not (high.isdecimal() and low.isdecimal()):
-            return
-        asn = int(high) * 65536 + int(low)
+        return
     family = one.first("address-family", "ipv4", "unicast")
-    parts = family.parts if family else []
-    paths = next((whole(row.last) for row in parts if row.starts("maximum-paths")), 1)
-    router_id = one.first("router-id")
-    yield facts.Speaker(
-        at=one.at,
-        asn=asn,
-        router_id=router_id.last if router_id else "",
-        paths=paths,
-        relaxed=one.first("bestpath", "as-path", "multipath-relax") is not None,
-        announces=any(row.starts(w) for row in parts for w in ("redistribute", "network")),
-    )
+    relaxed = one.first("bestpath", "as-path", "multipath-relax") is not None
+    parts, router_id = family.parts if family else [], one.first("router-id")
+    yield speaker(one, parts, router_id, asn=asn, paths=1, relaxed=relaxed)
     templates = {row.last: row for row in one.find("template")}
     for row in one.find("neighbor"):
         peer = row.word(1)

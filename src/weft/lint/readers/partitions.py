@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import re2
 
 from weft.lint.document import whole
-from weft.lint.facts import Fact, Flaw, Partition
+from weft.lint.facts import Fact, Partition
+from weft.lint.flaws import flaw
 from weft.lint.reader import File, Reader
 
 _DEFINITION = re2.compile(r"(?s)([\w.-]*)\s*(?:=\s*(0x[0-9a-fA-F]+|\d+))?\s*(,[^:]*)?:(.*)")
@@ -30,23 +31,13 @@ def _read(file: File) -> Iterator[Fact]:
             yield from _partition(file, definition.strip(), first)
             first = number if held.strip() else 0
     if held.strip():
-        yield Flaw(
-            at=file.at(first),
-            rule="broken_line",
-            message="a definition without ; at its end",
-            fix="end every definition with ;",
-        )
+        yield flaw(file.at(first), "partition_end")
 
 
 def _partition(file: File, text: str, line: int) -> Iterator[Fact]:
     match = _DEFINITION.fullmatch(text)
     if match is None:
-        yield Flaw(
-            at=file.at(line),
-            rule="broken_line",
-            message="OpenSM cannot read this definition and keeps the default partition alone",
-            fix="write Name=0x8001, flags : members ;",
-        )
+        yield flaw(file.at(line), "partition_form")
         return
     flags = dict(_flag(one) for one in (match[3] or "").split(",") if one.strip())
     default = match[1] == "Default"

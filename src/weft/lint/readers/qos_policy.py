@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import re2
 
-from weft.lint.facts import Fact, Flaw, ServiceLevel
+from weft.lint.facts import Fact, ServiceLevel
+from weft.lint.flaws import flaw
 from weft.lint.reader import File, Reader
 
 _ROW = re2.compile(r"\s*[\w-][\w ,.x-]*?\s*:\s*(\d+)\s*")
@@ -32,12 +33,7 @@ def _read(file: File) -> Iterator[Fact]:
         elif level:
             yield ServiceLevel(at=file.at(number), level=int(level[1]))
     if inside:
-        yield Flaw(
-            at=file.at(began),
-            rule="broken_line",
-            message=f"{inside} does not end: OpenSM reads nothing of the policy",
-            fix=f"end it with end-{inside}",
-        )
+        yield flaw(file.at(began), "qos_section", inside=inside)
 
 
 qos_policy = Reader(title="QoS policy of OpenSM", claims=_claims, read=_read)

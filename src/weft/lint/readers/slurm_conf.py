@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import re2
 
-from weft.lint.facts import Fact, Nodes, Option
+from weft.lint.facts import Fact, Nodes, option
 from weft.lint.hostlist import expand
 from weft.lint.reader import File, Reader
 
@@ -31,7 +31,7 @@ def _read(file: File) -> Iterator[Fact]:
             if names != ("DEFAULT",):
                 yield Nodes(at=file.at(number), names=names)
         for name, value in pairs:
-            yield Option(at=file.at(number), program="slurm", name=name, value=value)
+            yield option(file.at(number), "slurm", name, value)
 
 
 slurm_conf = Reader(title="slurm.conf", claims=_claims, read=_read)

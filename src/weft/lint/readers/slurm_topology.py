@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import re2
 
 from weft.lint.document import Tree
-from weft.lint.facts import Fact, Flaw, TreeSwitch
+from weft.lint.facts import Fact, TreeSwitch
+from weft.lint.flaws import flaw
 from weft.lint.hostlist import expand, turned
 from weft.lint.reader import File, Reader
 
@@ -40,12 +41,7 @@ def _read(file: File) -> Iterator[Fact]:
         name = pairs.get("SwitchName") or pairs.get("BlockName")
         wrong = next(filter(None, (turned(text) for text in pairs.values())), "")
         if name and wrong:
-            yield Flaw(
-                at=file.at(number),
-                rule="broken_line",
-                message=f"[{wrong}] is no range of hosts",
-                fix="write the smaller number first, both with the same number of digits",
-            )
+            yield flaw(file.at(number), "range_of_hosts", wrong=wrong)
         if name:
             yield TreeSwitch(
                 at=file.at(number),

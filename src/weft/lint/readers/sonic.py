@@ -1,10 +1,12 @@
 """``config_db.json`` of SONiC. Rows that are alike become one fact with all their ports."""
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from weft.lint import facts
 from weft.lint.document import Tree, whole
+from weft.lint.flaws import flaw
 from weft.lint.names import names
 from weft.lint.reader import File, Reader, of_device
 from weft.lint.sections import numbers
@@ -55,17 +57,20 @@ def _alike(table: Tree) -> Iterator[tuple[list[str], str, Tree]]:
     for key, row in rows.items():
         port, _, number = key.partition("|")
         if isinstance(row, dict):
-            alike = (number, str(row))
-            if alike not in groups:
-                groups[alike] = ([], key)
-            groups[alike][0].extend(port.split(",") if "," in port else (port,))
-    for (number, _), (ports, key) in groups.items():
+            ports = port.split(",") if "," in port else (port,)
+            alike: tuple[object, ...] = (number, *row, *row.values())
+            try:
+                groups.setdefault(alike, ([], key))[0].extend(ports)
+            except TypeError:  # a value is a list
+                groups.setdefault((number, str(row)), ([], key))[0].extend(ports)
+    for (number, *_), (ports, key) in groups.items():
         yield ports, number, table[key]
 
 
-def _numbers(text: str) -> list[int]:
+@lru_cache(1 << 16)
+def _numbers(text: str) -> tuple[int, ...]:
     """Return the numbers of ``3``, ``3-4`` or ``3,4``; a part that is none is left out."""
-    return [number for part in text.split(",") for number in numbers(part.strip())]
+    return tuple(number for part in text.split(",") for number in numbers(part.strip()))
 
 
 def _ports(tree: Tree) -> Iterator[facts.Fact]:
@@ -88,7 +93,7 @@ def _ports(tree: Tree) -> Iterator[facts.Fact]:
             autoneg=row.get("autoneg", ""),
             # A port that nobody brings up stays down.
             up=status == "up" if status is not None else False if told else None,
-            lanes=tuple(_numbers(row.get("lanes", ""))),
+            lanes=_numbers(row.get("lanes", "")),
             alias=row.get("alias", ""),
             cage=whole(row.get("index", "")),
             peer=peer[0] if known else "",
@@ -98,7 +103,7 @@ def _ports(tree: Tree) -> Iterator[facts.Fact]:
         if "pfc_asym" in row:
             at = part["pfc_asym"].at
             key, value = f"{name}.pfc_asym", row["pfc_asym"]
-            yield facts.Option(at=at, program="sonic-port", name=key, value=value)
+            yield facts.option(at, "sonic-port", key, value)
     yield from _hardware(tree)
     yield from _bundles(tree)
 
@@ -171,12 +176,11 @@ def _port_maps(tree: Tree, ports: tuple[str, ...], row: Tree) -> Iterator[facts.
     if "pfc_enable" in row.value or ports:
         enabled = row["pfc_enable"] if "pfc_enable" in row.value else row
         yield facts.Pause(
-            at=enabled.at, ports=ports, priorities=tuple(_numbers(row["pfc_enable"].string()))
+            at=enabled.at, ports=ports, priorities=_numbers(row["pfc_enable"].string())
         )
     if "pfcwd_sw_enable" in row.value:
-        at = row["pfcwd_sw_enable"]
-        queues = tuple(_numbers(at.string()))
-        yield facts.Watchdog(at=at.at, ports=ports, queues=queues)
+        queues = row["pfcwd_sw_enable"]
+        yield facts.Watchdog(at=queues.at, ports=ports, queues=_numbers(queues.string()))
 
 
 def _plain(name: str) -> str:
@@ -311,12 +315,7 @@ def _speaker(tree: Tree) -> Iterator[facts.Fact]:
     row = tree.under("BGP_GLOBALS", "default")
     framework = tree.under("DEVICE_METADATA", "localhost", "frr_mgmt_framework_config")
     if row and framework and framework.string() == "false":
-        yield facts.Flaw(
-            at=framework.at,
-            rule="broken_line",
-            message="nobody reads BGP_GLOBALS: frr_mgmt_framework_config is false",
-            fix="set it to true",
-        )
+        yield flaw(framework.at, "bgp_globals_unread")
     asn = row["local_asn"].number()
     of_device = tree.under("DEVICE_METADATA", "localhost", "bgp_asn")
     if asn is None:

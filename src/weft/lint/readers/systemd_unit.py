@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import re2
 
-from weft.lint.facts import Fact, Option
+from weft.lint.facts import Fact, option
 from weft.lint.jobs import job_facts
 from weft.lint.nics import nic_facts
 from weft.lint.reader import File, Reader
@@ -29,20 +29,14 @@ def _read(file: File) -> Iterator[Fact]:
         row = _ROW.fullmatch(line.strip())
         if heading:
             section = heading[1]
-            yield Option(
-                at=file.at(number),
-                device=file.text.stem,
-                program="systemd",
-                name=section,
-                value="",
-            )
+            yield option(file.at(number), "systemd", section, "", device=file.text.stem)
         elif row and line[0] not in "#;":
-            yield Option(
-                at=file.at(number),
+            yield option(
+                file.at(number),
+                "systemd",
+                f"{section}.{row[1]}",
+                row[2].strip(),
                 device=file.text.stem,
-                program="systemd",
-                name=f"{section}.{row[1]}",
-                value=row[2].strip(),
             )
             if row[1] in _RUNS or row[1] == "Environment":
                 yield from _inside(file, number, row[1], row[2])

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from weft.errors import WeftError
-from weft.lint.facts import Described, Fact, Flaw, Variable
+from weft.lint.facts import Described, Fact, Variable
+from weft.lint.flaws import flaw
 from weft.lint.reader import File, Reader
 
 
@@ -31,12 +32,7 @@ def _read(file: File) -> Iterator[Fact]:
         except WeftError as failure:
             first = str(failure).splitlines()[0]
             message = first.removeprefix(f"{file.text.origin}:")
-            yield Flaw(
-                at=tree.at,
-                rule="broken_document",
-                message=f"weft refuses it: {message}",
-                fix="run weft spec validate on it",
-            )
+            yield flaw(tree.at, "cluster_refused", message=message)
             continue
         for part in parts:
             if isinstance(part, Cluster):
