@@ -73,12 +73,12 @@ def _cause(row: Mapping[str, Any]) -> Cause:
     told = dict(row)
     against = [{"weight": 0.01, **one} for one in told.pop("excludes", ())]
     clues = (*told.pop("supports", ()), *against)
-    scope = told.pop("scope", "host")
+    scope = told.pop("scope", "input")
     kind(scope)
     return Cause(
         name=told.pop("cause"),
         scope=scope,
-        prior=PRIORS[told.pop("prior", "uncommon")],
+        prior=PRIORS[told.pop("prior", "common")],
         clues=tuple(_clue(one) for one in clues),
         explains=tuple(told.pop("explains", ())),
         severity=told.pop("severity", "error"),

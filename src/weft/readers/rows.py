@@ -50,7 +50,7 @@ class Row:
     tool: str
     code: str = ""
     entity: str = ""
-    severity: str = ""
+    severity: str = "error"
     sets: Mapping[str, str] = field(default_factory=dict)
     unit: str = ""
     units: Mapping[str, str] = field(default_factory=dict)
