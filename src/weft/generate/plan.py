@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Final
 
 from weft.generate import names
-from weft.generate.evidence import SOURCES
 from weft.generate.host import HostSettings, host_settings, rented_from
 from weft.generate.kubernetes import Kubernetes, kubernetes
 from weft.generate.lossless import (
@@ -28,7 +27,7 @@ from weft.generate.lossless import (
 )
 from weft.generate.mode import NODE_GPUS
 from weft.generate.nccl import Variables, devices, variables
-from weft.generate.planned import Planned, Refused, numbered
+from weft.generate.planned import SOURCES, Planned, Refused, numbered
 from weft.generate.subnet import Subnet, subnet
 from weft.generate.switch_system import SwitchSystem
 from weft.generate.tuned import left_out, tuned_dcqcn, tuned_marking, tuned_pause

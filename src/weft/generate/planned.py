@@ -1,10 +1,16 @@
 """One number of a configuration, with the reason that it is this and not another."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from weft.generate.tables import table
+from weft.sources import Kind, Source
 
+SOURCES: Final = {
+    key: Source(key=key, **{**row, "kind": Kind(row["kind"])})
+    for key, row in table("sources").items()
+}
+"""Where numbers of a plan are from."""
 Scalar = int | float | str | bool
 
 
@@ -16,7 +22,7 @@ class Planned:
     unit: str = ""
     reason: str
     source: str = "weft"
-    """Key of a source in ``weft.generate.evidence``."""
+    """Key of a source in ``sources.toml``."""
 
     def whole(self) -> int:
         """Return the value as the whole number that it is."""

@@ -8,11 +8,11 @@ from importlib.resources import files
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from weft.generate.planned import SOURCES
 
 from weft import units
 from weft.catalogue import all_of
 from weft.errors import Infeasible, SpecError
-from weft.generate.evidence import SOURCES
 from weft.generate.headroom import cable_class_m, chip, headroom
 from weft.generate.host import rented_from
 from weft.generate.lossless import marking

@@ -4,7 +4,7 @@ import json
 from typing import Final
 
 from weft.generate.alert import filled, recorded
-from weft.generate.dashboard import Board, boards, known
+from weft.generate.dashboard import boards, known
 from weft.generate.plan import Plan
 from weft.generate.runbook import slug
 from weft.generate.target import Files, declared
@@ -16,19 +16,15 @@ HEIGHT: Final = 8
 
 
 def _files(plan: Plan) -> Files:
-    for board in boards(plan):
-        yield f"{slug(board.title)}.json", _text(plan, board)
-
-
-def _text(plan: Plan, board: Board) -> str:
     cluster, quantities = plan.names.cluster.text(), known(plan)
-    [document] = manifests_of(
-        "grafana/dashboard.yaml.j2", cluster=cluster, title=board.title, panels=board.panels,
-        width=WIDTH, height=HEIGHT, columns=COLUMNS,
-        uid=slug(f"weft {cluster} {board.title}")[:40],
-        query=lambda expr: recorded(filled(expr, quantities)),
-    )  # fmt: skip
-    return json.dumps(document, indent=1) + "\n"
+    for title, panels in boards(plan):
+        [document] = manifests_of(
+            "grafana/dashboard.yaml.j2", cluster=cluster, title=title, panels=panels,
+            width=WIDTH, height=HEIGHT, columns=COLUMNS,
+            uid=slug(f"weft {cluster} {title}")[:40],
+            query=lambda expr: recorded(filled(expr, quantities)),
+        )  # fmt: skip
+        yield f"{slug(title)}.json", json.dumps(document, indent=1) + "\n"
 
 
 grafana = declared("grafana", files=_files)

@@ -18,7 +18,7 @@ from weft.generate.alert import (
     recorded,
     series_of,
 )
-from weft.generate.dashboard import boards
+from weft.generate.dashboard import expressions
 from weft.generate.expected_busbw import (
     EXPECTED,
     SIZED,
@@ -92,8 +92,7 @@ def _text(plan: Plan, what: str, document: Mapping[str, Any]) -> str:
 
 def _recorded(plan: Plan, chosen: Sequence[Alert]) -> Iterator[Rule]:
     extra = [f"[[{BUSBW}:avg]]"] if any(one.observes == BUSBW for one in chosen) else []
-    shown = [panel["expr"] for board in boards(plan) for panel in board.panels]
-    for one in series_of([*(alert.expr for alert in chosen), *extra, *shown]):
+    for one in series_of([*(alert.expr for alert in chosen), *extra, *expressions(plan)]):
         yield {"record": one.record, "expr": one.expr(key_of(plan))}
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from weft.generate.alert import Alert, key_of, series_of
-from weft.generate.dashboard import boards
+from weft.generate.dashboard import expressions
 from weft.generate.expected_busbw import Point
 from weft.generate.plan import Plan
 from weft.inventory.table import rows
@@ -42,11 +42,8 @@ class Fabric:
         """Return the attributes that the rules read."""
         busbw = "collective.busbw"
         jobs = [busbw] if any(one.observes == busbw for one in self.chosen) else []
-        shown = [panel["expr"] for board in boards(self.plan) for panel in board.panels]
-        used = [
-            series.attribute
-            for series in series_of([*(alert.expr for alert in self.chosen), *shown])
-        ]
+        asked = [*(alert.expr for alert in self.chosen), *expressions(self.plan)]
+        used = [series.attribute for series in series_of(asked)]
         return tuple(dict.fromkeys([*used, *jobs]))
 
 
