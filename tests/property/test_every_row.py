@@ -327,7 +327,7 @@ def _complete(inventory: Inventory, one: Shown) -> None:
         if best:
             found_values = values_of(one)
             good = found_values[2] if found_values else None
-            if isinstance(good, float):
+            if isinstance(good, float | str):
                 _put(inventory, entity, best if "." in best else f"{row.kind}.{best}", good)
 
 

@@ -104,8 +104,9 @@ def _left_out(file: str, why: str) -> FileRead:
 def read_text(text: str, file: str) -> Inventory:
     """Read a text that is at hand into an inventory of its own.
 
-    >>> read_text("nothing that a tool prints", "note.txt").readings
-    {}
+    >>> text = "Linux n1 6.8.0-40-generic #40 SMP x86_64 GNU/Linux"
+    >>> [entity.key for entity, _ in read_text(text, "uname.txt").of("host")]
+    [('n1',)]
     """
     inventory = Inventory()
     place = Place(file, io.BytesIO(text.encode()), title=title_of(file))

@@ -14,9 +14,10 @@ UNITS = ("_bytes", "_bytes_per_second", "_seconds", "_celsius", "_ratio", "_info
 @pytest.mark.parametrize("metric", all_metrics(), ids=lambda m: m.metric)
 def test_names_are_names_and_ours_end_in_a_unit(metric):
     name = metric.name({"priority": "3"})
-    assert re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_]*", name)
+    assert re.fullmatch(r"[a-zA-Z_:][a-zA-Z0-9_:]*", name)
     if metric.exporter.name == "weft_monitor":
-        assert name.endswith(UNITS)
+        assert ":" not in name
+        assert name.endswith(UNITS) or not attribute(metric.attribute).unit
         assert name.endswith("_total") == (metric.type == "counter")
 
 
