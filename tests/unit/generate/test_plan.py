@@ -8,7 +8,6 @@ from importlib.resources import files
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from weft.generate.planned import SOURCES
 
 from weft import units
 from weft.catalogue import all_of
@@ -17,6 +16,7 @@ from weft.generate.headroom import cable_class_m, chip, headroom
 from weft.generate.host import rented_from
 from weft.generate.lossless import marking
 from weft.generate.plan import Feature, lossless, plan
+from weft.generate.planned import SOURCES
 from weft.generate.switch_system import switch_systems
 from weft.generate.tables import table
 from weft.generate.target import render, target_names

@@ -207,7 +207,7 @@ def test_mis_set_pauses_spread_and_hold_up_what_goes_elsewhere(monkeypatch):
     row = SimpleNamespace(prediction=SimpleNamespace(cluster=leaves()))
     trial = Trial(case=SimpleNamespace(row=lambda _: row), break_evens={}, packets=True)
     spread, spikes = (put_to_test(trial, CLAIMS[point]) for point in ("P2", "X7"))
-    good, bad = (storms._storm_of(trial, n) for n in ("roce_tuned", "roce_misconfigured"))
+    good, bad = (storms.storm_of(trial, n) for n in ("roce_tuned", "roce_misconfigured"))
     added, layers, tail = spread.findings
     assert added.found.value == pytest.approx(bad.pauses[0] - good.pauses[0], rel=1e-2)
     assert layers.found.value == len(bad.layers) > len(good.layers)

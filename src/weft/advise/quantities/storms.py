@@ -89,27 +89,28 @@ def _scenario(cluster: Cluster, tuning: str) -> Scenario:
 @quantity("pauses with {tuning} less those with roce tuned", "pauses", SIMULATED)
 def pauses_added(trial: Trial, tuning: str) -> Estimate:
     """Return the difference over the seeds: its band reaches zero where they overlap."""
-    bad, good = (_storm_of(trial, name).pauses for name in (tuning, "roce_tuned"))
+    bad, good = (storm_of(trial, name).pauses for name in (tuning, "roce_tuned"))
     return Estimate(median(bad) - median(good), min(bad) - max(good), max(bad) - min(good))
 
 
 @quantity("layers of links with pauses, {tuning}", "layers", SIMULATED)
 def layers_paused(trial: Trial, tuning: str) -> Estimate:
     """Return how far pauses spread."""
-    return exactly(len(_storm_of(trial, tuning).layers))
+    return exactly(len(storm_of(trial, tuning).layers))
 
 
 @quantity("99th small transfer with {tuning} over that with roce tuned", "x", SIMULATED)
 def tail_over_tuned(trial: Trial, tuning: str) -> Estimate:
     """Return the ratio over the seeds."""
-    return _ratio(_storm_of(trial, tuning).tails, _storm_of(trial, "roce_tuned").tails)
+    return _ratio(storm_of(trial, tuning).tails, storm_of(trial, "roce_tuned").tails)
 
 
 def _ratio(one: Sequence[float], other: Sequence[float]) -> Estimate:
     return Estimate(median(one) / median(other), min(one) / max(other), max(one) / min(other))
 
 
-def _storm_of(trial: Trial, tuning: str) -> Storm:
+def storm_of(trial: Trial, tuning: str) -> Storm:
+    """Return the storm of a trial; raise NeedsPackets where it has closed forms alone."""
     if not trial.packets:
         raise NeedsPackets("closed forms have no queues and no pauses; use --fidelity packet")
     return _storm(model_of(trial.row("roce_tuned").prediction.cluster, NICS), tuning)
