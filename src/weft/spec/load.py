@@ -768,8 +768,8 @@ def _nearest_model(name: str) -> str:
     near = nearest(name.replace("-", "_").lower() if "/" not in name else name, known)
     stop = "" if near.endswith("?") else "."
     return (
-        f"{near}{stop} A model is a shipped name (`weft init --list`), a known name of the Hugging "
-        "Face Hub, a config.json, its folder, or a file ending in .yaml"
+        f"{near}{stop} A model is a shipped name (`weft init --list`), a known name of the "
+        "Hugging Face Hub, a config.json, its folder, or a file ending in .yaml"
     )
 
 

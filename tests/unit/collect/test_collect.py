@@ -180,7 +180,10 @@ def test_a_pod_without_a_shell_is_named_and_the_others_give_their_bundles(tools,
     )  # fmt: skip
     assert done.returncode == 3
     assert [one.name for one in (tmp_path / "out").iterdir()] == ["pod-0.tar.gz"], done.stderr
-    assert "bare: kubectl exited with code 1: there is no shell (sh), so nothing inside" in done.stderr
+    assert (
+        "bare: kubectl exited with code 1: there is no shell (sh), so nothing inside"
+        in done.stderr
+    )
     assert "1 of 2 bundles" in done.stdout
 
 

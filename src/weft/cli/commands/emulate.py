@@ -115,7 +115,7 @@ def emulate(
 
 
 def _known(named: Sequence[str]) -> None:
-    """Raise UnknownName where what was named is no fault of emulate and no cause of diagnose."""
+    """Raise UnknownName for a name that is neither a fault of emulate nor a cause."""
     from weft import plugins
     from weft.doctor.cause import causes
     from weft.emulate.state import faults

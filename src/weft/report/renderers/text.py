@@ -170,18 +170,18 @@ def _wrapped_title(page: Page, width: int) -> list[str]:
 
 
 def _wrapped(line: str, width: int, first: str, others: str) -> list[str]:
-    return _whole_percents(
-        line, min(width, WIDEST_PROSE), initial_indent=first, subsequent_indent=others
-    )
+    return _whole_percents(line, min(width, WIDEST_PROSE), first, others)
 
 
-def _whole_percents(text: str, width: int, **indents: str) -> list[str]:
+def _whole_percents(text: str, width: int, first: str = "", others: str = "") -> list[str]:
     """Wrap a text so that no number is parted from its per cent sign.
 
     >>> _whole_percents("slower by 40.5 %", 15)
     ['slower by', '40.5 %']
     """
-    parts = textwrap.wrap(text.replace(" %", "\u00a0%"), width, **indents)
+    parts = textwrap.wrap(
+        text.replace(" %", "\u00a0%"), width, initial_indent=first, subsequent_indent=others
+    )
     return [part.replace("\u00a0", " ") for part in parts]
 
 

@@ -19,7 +19,8 @@ def _page(result: Runbooks) -> Page:
     named = table(long, columns)
     short = f", and {rest} short ones for single causes" if rest else ""
     return Page(
-        title=f"{result.cluster}: {len(long)} runbooks{short}", answer=(named,), blocks=tuple(blocks),
+        title=f"{result.cluster}: {len(long)} runbooks{short}", answer=(named,),
+        blocks=tuple(blocks),
         rest="the runbooks; weft runbook NAME prints one",
         footer=footer(result.provenance)[:1],
     )  # fmt: skip
