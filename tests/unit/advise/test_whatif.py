@@ -115,7 +115,7 @@ def test_a_predicted_fault_is_the_one_that_whatif_ranks(harms):
 
 @pytest.mark.parametrize(
     ("names", "said"),
-    [(["spine_gone"], "known are: nic_link_down"), (["core_down"], "has 0 of them")],
+    [(["spine_gone"], "known are: nic_link_down"), (["core_down"], "has 0 such parts")],
 )
 def test_a_fault_that_the_network_cannot_have_is_refused(names, said):
     with pytest.raises(SpecError, match=said):
