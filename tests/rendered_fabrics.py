@@ -27,6 +27,7 @@ FABRICS = {
         fabric=preset("hgx_h100_roce").fabric.with_(kind="ultra_ethernet"),
         host=preset("hgx_h100_roce").host.with_(nic="pollara"),
     ),
+    "roce_broadcom_nics": lambda: preset("mi300x_roce", hosts=32),
     "roce_arista": lambda: preset("hgx_h100_roce", hosts=32).with_(
         topology=preset("hgx_h100_roce").topology.with_(switch="arista_7060x6_64pe")
     ),

@@ -358,7 +358,9 @@ def _as_shown(test: Test, wanted: Any) -> str:  # noqa: ANN401 - any attribute
         return ("at least " if test.compare == "at_least" else "") + shown(
             test.attribute, float(wanted)
         )
-    return str(wanted)
+    if isinstance(wanted, list):
+        return " or ".join(map(str, wanted))
+    return shown(test.attribute, wanted) if isinstance(wanted, bool) else str(wanted)
 
 
 def _of_events(test: Test, place: str, entities: Sequence[Entity], bundle: _Bundle) -> _Tried:

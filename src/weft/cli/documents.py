@@ -35,7 +35,7 @@ def words_and_documents(
     """Part names from the files of documents: what is known is a name, ``-`` is a file."""
     files = [
         word for word in words
-        if word not in known and (word == "-" or word.endswith(_YAML) or Path(word).is_file())
+        if word not in known and (word == "-" or word.endswith(_YAML) or Path(word).exists())
     ]  # fmt: skip
     return [word for word in words if word not in files], [Path(word) for word in files]
 

@@ -249,6 +249,8 @@ def scenarios_or_cluster(
     from weft.predict.part import model_of
     from weft.tune.usual import MOST_NICS, scenarios_for
 
+    if not files:
+        raise SpecError("no scenario is given; name its file, or that of a cluster")
     kinds = [kind_of(file) for file in files]
     if kinds == ["Cluster"]:
         cluster = load_cluster(files[0], sets)

@@ -44,6 +44,32 @@ Sets = Annotated[
         autocompletion=complete_set,
     ),
 ]
+ScenarioSets = Annotated[
+    list[str],
+    option(
+        "--set PATH=VALUE",
+        "Change one key of a scenario, as network.balancing=spray or cluster.hosts=64; "
+        "repeatable.",
+        autocompletion=complete_set,
+    ),
+]
+TrafficSets = Annotated[
+    list[str],
+    option(
+        "--set PATH=VALUE",
+        "Change one key of a scenario, as network.balancing=spray, or of the cluster, as "
+        "hosts=64; repeatable.",
+        autocompletion=complete_set,
+    ),
+]
+StudySets = Annotated[
+    list[str],
+    option(
+        "--set PATH=VALUE",
+        "Change one key of a study, as samples=100 or keys.hosts=[64,128]; repeatable.",
+        autocompletion=complete_set,
+    ),
+]
 PresetName = Annotated[
     str | None,
     option(

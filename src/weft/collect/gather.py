@@ -182,7 +182,7 @@ def _run(job: _Job, kept: IO[bytes]) -> str:
     if not whole:
         return f"it gave more than {MOST_BYTES} bytes"
     if process.returncode:
-        return f"{job.words[0]} left with {process.returncode}: {_why(words)}"
+        return f"{job.words[0]} exited with code {process.returncode}: {_why(words)}"
     return "" if kept.tell() > len(_GZIP) else "it gave no bundle"
 
 

@@ -47,7 +47,7 @@ class Ledger:
     def weak(self) -> tuple[str, ...]:
         """Say which numbers have the lowest confidence, with unit and range."""
         return tuple(
-            f"{self._said(name, number)}, confidence 1 of 3"
+            f"{self._said(name, number)}, low confidence"
             for name, number in sorted(self.numbers.items())
             if number.confidence == 1
         )

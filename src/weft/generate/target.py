@@ -130,6 +130,8 @@ def reason_against(name: str, plan: Plan) -> str | None:
     kind = plan.cluster.fabric.kind
     if target.needs and not target.needs & plan.features:
         wanted = " or ".join(sorted(feature.value for feature in target.needs))
+        if Feature.PROVIDER in plan.features:
+            return f"{name} is for {wanted}; the provider runs this network"
         return f"{name} is for {wanted}; the fabric is {kind}"
     beyond = plan.features - target.supports
     if beyond:

@@ -1,6 +1,7 @@
-"""What commands set on the NICs of a host: mlnx_qos, cma_roce_tos, ethtool, ip, sysfs."""
+"""What commands set on the NICs of a host: mlnx_qos, dcb, cma_roce_tos, ethtool, ip, sysfs."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import takewhile
 from typing import Final
 
 import re2
@@ -16,6 +17,8 @@ _PAUSES: Final = re2.compile(r"[01](,[01]){7}|.*\$.*")
 _TRAFFIC_CLASS: Final = re2.compile(r"/tc/\d+/traffic_class$")
 _TOS: Final = re2.compile(r"/default_roce_tos$")
 _GIGABIT: Final = 1000
+_PRIORITIES: Final = 8
+"""Of IEEE 802.1Q."""
 _CONNECTX: Final = {
     "CNP_DSCP_P1": "cnp_dscp",
     "CNP_802P_PRIO_P1": "cnp_802p_prio",
@@ -62,6 +65,49 @@ def _mlnx_qos(command: Command) -> Iterator[facts.Fact]:
                 target=priority,
             )
     yield from _turns(command, ports)
+
+
+def _dcb(command: Command) -> Iterator[facts.Fact]:
+    """Read ``dcb pfc set`` and ``dcb app add`` of iproute2: NICs without mlnx_qos."""
+    ports = _ports(command.option("dev"))
+    if command.words[1:2] == ("pfc",):
+        pausing = _pairs(command, "prio-pfc")
+        if pausing:
+            yield facts.Pause(
+                at=command.at,
+                side=facts.Side.HOST,
+                ports=ports,
+                priorities=_paused(pausing),
+            )
+    elif command.words[1:3] in {("app", "add"), ("app", "replace")}:
+        marked = _pairs(command, "dscp-prio")
+        if marked:  # drivers trust DSCP from the first such entry (mlx5e_dcbnl_ieee_setapp)
+            yield facts.Trust(at=command.at, side=facts.Side.HOST, ports=ports, mode="dscp")
+        for given, text in marked.items():
+            dscp, priority = whole(given), whole(text)
+            if dscp is not None and priority is not None:
+                yield facts.Mapped(
+                    at=command.at,
+                    side=facts.Side.HOST,
+                    kind=facts.Map.DSCP_TO_CLASS,
+                    ports=ports,
+                    source=dscp,
+                    target=priority,
+                )
+
+
+def _pairs(command: Command, name: str) -> dict[str, str]:
+    """Return the ``KEY:VALUE`` words behind a name, as ``all:off 3:on``."""
+    if name not in command.words:
+        return {}
+    behind = command.words[command.words.index(name) + 1 :]
+    pairs = takewhile(lambda word: ":" in word, behind)
+    return {key: value for key, _, value in (word.partition(":") for word in pairs)}
+
+
+def _paused(pausing: Mapping[str, str]) -> tuple[int, ...]:
+    every = pausing.get("all", "off")
+    return tuple(n for n in range(_PRIORITIES) if pausing.get(str(n), every) == "on")
 
 
 def _turns(command: Command, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
@@ -240,6 +286,7 @@ def _for(command: Command) -> Iterator[facts.Fact]:
 _READERS: Final[dict[str, Callable[[Command], Iterator[facts.Fact]]]] = {
     "for": _for,
     "mlnx_qos": _mlnx_qos,
+    "dcb": _dcb,
     "cma_roce_tos": _mark,
     "cma_roce_mode": _roce_mode,
     "echo": _echo,

@@ -58,8 +58,9 @@ class Prometheus:
             said = error.read(_MOST_BYTES).decode(errors="replace").strip()
             raise Unreadable(f"{address}: {error.code} {error.reason}: {said[:300]}") from error
         except (OSError, ValueError, KeyError, TypeError) as error:
+            why = getattr(error, "reason", error)  # of URLError: the failure itself
             raise Unreadable(
-                f"{address}: no answer of a Prometheus server ({error}); check the address"
+                f"{address}: no answer of a Prometheus server ({why}); check the address"
             ) from error
 
 

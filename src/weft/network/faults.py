@@ -41,8 +41,8 @@ def faults_of(network: Graph, names: Sequence[str]) -> tuple[Fault, ...]:
         if len(wanted) > places:
             given = ", ".join(row.name for row in wanted)
             raise SpecError(
-                f"{len(wanted)} faults of {part} ({given}), but the network has {places} of "
-                "them; give fewer, or another fault"
+                f"{given}: the network has {places} such parts ({part}), fewer than the "
+                f"{len(wanted)} that fail; give fewer, or another fault"
             )
     return faults
 

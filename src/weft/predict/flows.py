@@ -219,7 +219,7 @@ def planes_between(
     if not count.all():
         port = int(np.flatnonzero(~up.any(axis=1))[0])
         host, nic = divmod(port, network.layout.site.nics_per_host)
-        raise Infeasible(f"NIC {nic} of host {host} has no link that is up")
+        raise Infeasible(f"NIC {nic} of host {host} has no link that is up, so the job stops")
     place = np.cumsum(both, axis=1) == (part % count + 1)[:, None]
     return np.asarray(np.argmax(place & both, axis=1), np.int64)
 

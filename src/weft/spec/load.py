@@ -766,9 +766,10 @@ def _is_model(name: str, folder: File) -> bool:
 def _nearest_model(name: str) -> str:
     known = hub.names() if "/" in name else models()
     near = nearest(name.replace("-", "_").lower() if "/" not in name else name, known)
+    stop = "" if near.endswith("?") else "."
     return (
-        f"{near} A model is a shipped name (`weft init --list`), a known name of the Hugging "
-        "Face Hub, a config.json, its folder, or a file ending in .yaml"
+        f"{near}{stop} A model is a shipped name (`weft init --list`), a known name of the "
+        "Hugging Face Hub, a config.json, its folder, or a file ending in .yaml"
     )
 
 

@@ -113,6 +113,8 @@ def load_overlay(path: Path) -> Overlay:
         raise Unreadable(f"{path}: {error.strerror}; weft calibrate writes one") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SpecError(f"{path}: not TOML: {error}") from error
+    if not table:
+        raise SpecError(f"{path}: holds no ratio; weft calibrate writes one with --save")
     try:
         return Overlay(**table)
     except (ValidationError, TypeError) as error:

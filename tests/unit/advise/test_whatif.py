@@ -115,7 +115,7 @@ def test_a_predicted_fault_is_the_one_that_whatif_ranks(harms):
 
 @pytest.mark.parametrize(
     ("names", "said"),
-    [(["spine_gone"], "known are: nic_link_down"), (["core_down"], "has 0 of them")],
+    [(["spine_gone"], "known are: nic_link_down"), (["core_down"], "has 0 such parts")],
 )
 def test_a_fault_that_the_network_cannot_have_is_refused(names, said):
     with pytest.raises(SpecError, match=said):
@@ -184,3 +184,11 @@ def test_the_command_says_when_traffic_flows_again(capsys):
     shown = " ".join(capsys.readouterr().out.split())
     assert "Fail-over: traffic flows again" in shown
     assert "Ultra Ethernet" in shown
+
+
+def test_a_fabric_without_timers_of_senders_names_none(capsys):
+    words = ["whatif", "--preset", "aws_p5", "--gpus", "16", "--model", "llama3_8b"]
+    assert app.run(words) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Fail-over: traffic flows again" in shown
+    assert "timers" not in shown

@@ -146,6 +146,13 @@ def test_an_item_fails_on_its_fault_and_names_the_host(item):
     assert found.evidence
 
 
+def test_a_yes_or_no_is_shown_as_such():
+    bundle = Bundle(ROCE)
+    bundle.set(*FAULTS["memlock"])
+    reason = _outcomes(bundle, ROCE)["memlock"].reason
+    assert "memlock_unlimited is no, expected yes" in reason
+
+
 @pytest.mark.parametrize(
     ("item", "code"), [("no-xid", "gpu.off_the_bus"), ("acs", "pci.acs_on")]
 )

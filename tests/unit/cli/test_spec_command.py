@@ -88,9 +88,9 @@ def test_init_writes_two_files_that_fit_and_says_which(tmp_path, capsys):
     folder = tmp_path / "new"
     words = ["init", "--preset", "aws_p5", "--gpus", "20", "--model", "llama3_405b"]
     assert app.run([*words, "--dir", str(folder)]) == 0
-    assert capsys.readouterr().out.split() == [
-        str(folder / "cluster.yaml"), str(folder / "job.yaml"),
-    ]  # fmt: skip
+    shown = capsys.readouterr()
+    assert shown.out.split() == [str(folder / "cluster.yaml"), str(folder / "job.yaml")]
+    assert f"weft compare {folder}/cluster.yaml {folder}/job.yaml" in shown.err
     cluster, job = load_case([folder / "cluster.yaml", folder / "job.yaml"])
     assert (cluster.hosts, cluster.host.gpu, job.model.layers) == (3, "h100_sxm", 126)
     assert "model: llama3_405b" in (folder / "job.yaml").read_text()

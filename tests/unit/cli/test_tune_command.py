@@ -69,3 +69,16 @@ def test_names_are_listed_and_wrong_words_told(words, tmp_path, capsys):
     (tmp_path / "c.yaml").write_text(CLUSTER)
     assert app.run([*words, str(tmp_path / "c.yaml")]) == 2
     assert "one of them a cluster" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "known"), [("--knob", "kmin_bytes"), ("--objective", "fairness_ratio")]
+)
+def test_names_are_listed_without_a_scenario(option, known, capsys):
+    assert app.run(["tune", option, "list"]) == 0
+    assert known in capsys.readouterr().out.split()
+
+
+def test_without_a_scenario_nothing_is_tuned(capsys):
+    assert app.run(["tune"]) == 2
+    assert "no scenario is given" in capsys.readouterr().err

@@ -138,7 +138,7 @@ def test_a_host_that_hangs_is_given_up_with_all_that_it_started(tools, tmp_path,
     monkeypatch.setattr(gathering, "LONGEST_S", 0)
     pretend(tools, "ssh", "sleep 600 & wait")
     [taken] = gather(QUICK, _way("ssh"), ["node"], tmp_path / "out").hosts
-    assert "left with -15" in taken.failure
+    assert "exited with code -15" in taken.failure
     assert not list((tmp_path / "out").iterdir())
 
 
@@ -180,7 +180,10 @@ def test_a_pod_without_a_shell_is_named_and_the_others_give_their_bundles(tools,
     )  # fmt: skip
     assert done.returncode == 3
     assert [one.name for one in (tmp_path / "out").iterdir()] == ["pod-0.tar.gz"], done.stderr
-    assert "bare: kubectl left with 1: there is no shell (sh), so nothing inside" in done.stderr
+    assert (
+        "bare: kubectl exited with code 1: there is no shell (sh), so nothing inside"
+        in done.stderr
+    )
     assert "1 of 2 bundles" in done.stdout
 
 

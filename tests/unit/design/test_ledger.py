@@ -37,7 +37,7 @@ def test_what_the_user_wrote_has_no_band():
 
 def test_weak_numbers_are_named_with_their_range():
     ledger = EMPTY.add("a", number(10, 7, 13, 1), {}).add("b", number(1, 1, 1, 3), {})
-    assert ledger.weak() == ("a: 10 (7 to 13), confidence 1 of 3",)
+    assert ledger.weak() == ("a: 10 (7 to 13), low confidence",)
 
 
 def test_an_estimate_of_nothing_is_zero():
@@ -50,4 +50,4 @@ def test_weak_numbers_are_named_in_words_with_their_unit():
     ledger = with_device(ledger, "power of x", number(25, 20, 30, 1), find("nics", "connectx7"))
     pay, power = ledger.weak()
     assert pay.startswith("Fully loaded cost of an engineer: 250,000 USD/year (180,000 to ")
-    assert power == "power of x: 25 W (20 to 30), confidence 1 of 3"
+    assert power == "power of x: 25 W (20 to 30), low confidence"

@@ -46,6 +46,8 @@ def test_a_rehearsal_from_injection_to_score(tmp_path, capsys):
     assert app.run(["emulate", "--score", str(kept), "--named", place]) == 0
     assert "1 of 1 faults named" in capsys.readouterr().out
     assert app.run(["emulate", "--score", str(kept), "--named", "port-down@nowhere"]) == 4
+    assert app.run(["emulate", "--score", str(kept), "--named", "port-dwn@nowhere"]) == 2
+    assert "did you mean 'port-down'?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

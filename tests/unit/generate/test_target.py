@@ -330,6 +330,7 @@ def test_a_target_says_how_far_each_of_its_files_is_proven(name):
 @pytest.mark.parametrize(("cluster", "name", "message"), [
     (INFINIBAND, "sonic", "sonic is for an Ethernet underlay; the fabric is infiniband"),
     (ROCE, "opensm", "opensm is for an InfiniBand subnet; the fabric is roce"),
+    (preset("oci_h100"), "air", "an Ethernet underlay; the provider runs this network"),
     (preset("aws_p5"), "linux_host", "cannot express a network that the provider runs"),
     (preset("gcp_a3_high"), "nccl_tuner", "brings a tuner of its own"),
 ])  # fmt: skip

@@ -39,6 +39,7 @@ def test_a_precision_that_was_not_measured_is_as_those_that_were():
     ("text", "said"),
     [
         ("name = [", "not TOML"),
+        ("", "holds no ratio"),
         ("speed = 3", "speed"),
         ("memory_ratio = -1.0", "memory_ratio"),
         ("memory_ratio = nan", "memory_ratio"),

@@ -1,5 +1,6 @@
 """`weft emulate` (operate): outputs of a fabric that is not there, healthy or faulty."""
 
+from collections.abc import Sequence
 from math import inf
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ from weft import api
 from weft.cli import options
 from weft.cli.options import option
 from weft.cli.watch import progress
+from weft.errors import UnknownName
 
 
 def emulate(
@@ -88,6 +90,7 @@ def emulate(
     if score is not None:
         from weft.emulate.rehearse import score as scored
 
+        _known(named)
         marks = scored(score, named)
         shown.emit(marks)
         return marks.exit_code
@@ -109,3 +112,16 @@ def emulate(
         answer.write_text(answer_of(state), "utf-8")
     shown.emit(result)
     return 0
+
+
+def _known(named: Sequence[str]) -> None:
+    """Raise UnknownName for a name that is neither a fault of emulate nor a cause."""
+    from weft import plugins
+    from weft.doctor.cause import causes
+    from weft.emulate.state import faults
+
+    known = sorted({*faults(), *(cause.name for cause in causes())})
+    for word in named:
+        kind = word.partition("@")[0]
+        if kind not in known:
+            raise UnknownName(plugins.unknown("fault or cause", kind, known))

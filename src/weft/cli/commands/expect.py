@@ -68,7 +68,8 @@ def expect(
     gate: Annotated[
         str | None,
         option(
-            "--emit GATE", "Thresholds for a gate that you run: aicr, gcm, nhc or superbench."
+            "--emit GATE",
+            "Thresholds for a gate that you run: aicr, gcm, l8k, nhc, nvcre or superbench.",
         ),
     ] = None,
     fidelity: options.Fidelity = "analytic",

@@ -145,7 +145,14 @@ def _save(directory: Path, texts: Mapping[str, str], notes: Sequence[str]) -> No
     for name in texts:
         typer.echo(str(directory / name))
     for note in notes:
-        typer.echo(note, err=True)
+        typer.echo(_with_folder(note, directory), err=True)
+
+
+def _with_folder(note: str, directory: Path) -> str:
+    """Return a note whose command finds the files from the current folder."""
+    for name in NAMES:
+        note = note.replace(f" {name}", f" {directory / name}")
+    return note
 
 
 def _list() -> int:

@@ -16,7 +16,7 @@ def simulate(
         argument("SCENARIO...", "Scenario documents (YAML), several side by side; - is stdin."),
     ],
     *,
-    sets: options.Sets = [],
+    sets: options.ScenarioSets = [],
     seeds: Annotated[
         int | None, option("--seeds COUNT", "Run seeds 1 to COUNT instead.", min=1)
     ] = None,

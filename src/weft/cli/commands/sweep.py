@@ -20,7 +20,7 @@ def sweep(
     study: Annotated[Path, argument("STUDY", "Study document (YAML).")],
     *,
     table: Annotated[Path, option("--table FILE.csv|parquet", "Where the rows go.")],
-    sets: options.Sets = [],
+    sets: options.StudySets = [],
     backend: Annotated[str, option("--backend NAME", "joblib, dask or ray.")] = "joblib",
     address: Annotated[
         str | None, option("--address ADDRESS", "Of the Dask or Ray cluster.")

@@ -17,10 +17,11 @@ def tune(
         argument(
             "FILE...",
             "Scenario documents, or one cluster: then typical traffic is generated for it.",
+            show_default=False,
         ),
-    ],
+    ] = [],
     *,
-    sets: options.Sets = [],
+    sets: options.TrafficSets = [],
     trials: Annotated[int, option("--trials COUNT", "Settings to try in total.", min=1)] = 64,
     seeds: Annotated[
         int, option("--seeds COUNT", "Runs of each scenario per trial.", min=1)

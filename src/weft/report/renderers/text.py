@@ -40,7 +40,7 @@ def _render(rendering: Rendering) -> str:
 
 def _lines(page: Page, width: int, *, stack: bool) -> Iterator[Line]:
     """Yield every line with its style: heads are bold and notes dim on a terminal."""
-    for title in textwrap.wrap(page.title, width):
+    for title in _wrapped_title(page, width):
         yield HEAD, title
     yield PLAIN, "=" * min(len(page.title), width)
     yield PLAIN, ""
@@ -55,7 +55,7 @@ def _lines(page: Page, width: int, *, stack: bool) -> Iterator[Line]:
 
 def _screen(page: Page, width: int, most_lines: int, *, stack: bool) -> Iterator[Line]:
     """Yield the answer in so many lines; the last names what had no room."""
-    title = [(HEAD, part) for part in textwrap.wrap(page.title, width)]
+    title = [(HEAD, part) for part in _wrapped_title(page, width)]
     narrow = [_narrowed(block, width) for block in page.answer]
     blocks = [(block, _laid(block, width, stack=stack)) for block in narrow]
     blocks = [(block, laid) for block, laid in blocks if laid.items]
@@ -165,10 +165,24 @@ def _entry(item: Entry, width: int) -> list[Line]:
     return [(PLAIN, part) for part in (*first, *others)]
 
 
+def _wrapped_title(page: Page, width: int) -> list[str]:
+    return _whole_percents(page.title, width)
+
+
 def _wrapped(line: str, width: int, first: str, others: str) -> list[str]:
-    return textwrap.wrap(
-        line, min(width, WIDEST_PROSE), initial_indent=first, subsequent_indent=others
+    return _whole_percents(line, min(width, WIDEST_PROSE), first, others)
+
+
+def _whole_percents(text: str, width: int, first: str = "", others: str = "") -> list[str]:
+    """Wrap a text so that no number is parted from its per cent sign.
+
+    >>> _whole_percents("slower by 40.5 %", 15)
+    ['slower by', '40.5 %']
+    """
+    parts = textwrap.wrap(
+        text.replace(" %", "\u00a0%"), width, initial_indent=first, subsequent_indent=others
     )
+    return [part.replace("\u00a0", " ") for part in parts]
 
 
 def _laid_table(table: Table, width: int, *, stack: bool) -> _Laid:

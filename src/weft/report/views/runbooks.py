@@ -9,18 +9,18 @@ from weft.report.views._provenance import footer
 
 def _page(result: Runbooks) -> Page:
     several = len(result.runbooks) > 1
-    title = f"{len(result.runbooks)} runbooks" if several else result.runbooks[0].title
     blocks = [block for runbook in result.runbooks for block in _blocks(runbook)]
     if not several:
-        return _one(f"{title} for {result.cluster}", blocks, result)
+        return _one(f"{result.runbooks[0].title} for {result.cluster}", blocks, result)
     long = [runbook for runbook in result.runbooks if runbook.check]
     rest = len(result.runbooks) - len(long)
     columns: Columns = {"name": "name", "alerts": lambda runbook: str(len(runbook.alerts)),
                         "causes": lambda runbook: str(len(runbook.causes))}  # fmt: skip
-    notes = (f"and {rest} causes with a short runbook each",) if rest else ()
-    named = table(long, columns, title="Runbooks", notes=notes)
+    named = table(long, columns)
+    short = f", and {rest} short ones for single causes" if rest else ""
     return Page(
-        title=f"{title} for {result.cluster}", answer=(named,), blocks=tuple(blocks),
+        title=f"{result.cluster}: {len(long)} runbooks{short}", answer=(named,),
+        blocks=tuple(blocks),
         rest="the runbooks; weft runbook NAME prints one",
         footer=footer(result.provenance)[:1],
     )  # fmt: skip

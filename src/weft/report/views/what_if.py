@@ -65,7 +65,8 @@ def _verdict(result: WhatIf) -> str:
         return said
     if worst.slower_ratio == 1:
         return f"{said}; the others do not slow it"
-    return f"{said}; the others slow it by up to {percent(worst.slower_ratio - 1)}"
+    slower = signed_percent(worst.slower_ratio - 1).removeprefix("+")
+    return f"{said}; the others slow it by up to {slower}"
 
 
 def _of_fail_over(result: WhatIf) -> str:
@@ -78,10 +79,11 @@ def _of_fail_over(result: WhatIf) -> str:
         if found.patience_s is not None and found.may_end_the_job
         else ""
     )
+    timers = ", then senders' timers" if found.resends_s.high else ""
     return (
         f"Fail-over: traffic flows again {seconds(found.until_s)} after a part of the network "
         f"fails ({figures(steps)} steps lost): other links in "
-        f"{seconds(found.reroutes_s)}, then senders' timers.{ends}"
+        f"{seconds(found.reroutes_s)}{timers}.{ends}"
     )
 
 
