@@ -1,9 +1,10 @@
 """Joins of switches and the hosts behind them."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
+
+import re2
 
 from weft.doctor.case import Case, Hit, last
 from weft.doctor.cause import Clue
@@ -35,7 +36,7 @@ _BUSY_RATIO: Final = 0.1
 _FEWEST_PATHS: Final = 3
 _RARE_RATIO: Final = 1 / 3
 """Most switches with fewer next hops, to those with the usual number; more are built so."""
-_DIGITS: Final = re.compile(r"\d+")
+_DIGITS: Final = re2.compile(r"\d+")
 
 
 def next_hops_uneven(clue: Clue, case: Case) -> Iterator[Hit]:
