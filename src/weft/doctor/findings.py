@@ -146,7 +146,7 @@ def _folded(shown: Sequence[Candidate]) -> tuple[list[Candidate], dict[int, list
 
 
 def _first(one: Candidate, above: Mapping[int, Candidate]) -> Candidate:
-    """Return the cause at the begin of a chain of consequences."""
+    """Return the cause at the start of a chain of consequences."""
     while id(one) in above:
         one = above[id(one)]
     return one

@@ -4,6 +4,7 @@ from collections import Counter
 from functools import partial
 from typing import Final
 
+from weft.expectations.cabling import planned_cables
 from weft.expectations.unusual import unusual_fields
 from weft.inventory.entity import Entity
 from weft.inventory.evidence import Evidence  # noqa: TC001 - a type at run time
@@ -35,6 +36,7 @@ def derive(inventory: Inventory) -> None:
         _addressed,
         _kernel_parameters,
         _active_nvlinks,
+        planned_cables,
         unusual_fields,
     )
     for step in steps:

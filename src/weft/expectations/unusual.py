@@ -49,9 +49,8 @@ def _count_what_is_absent(inventory: Inventory) -> None:
             hosts.setdefault(output, {})[host] = found["lines"][-1]
             kinds.setdefault((output, entity.field("name")), set()).add(host)
     for (output, name), having in kinds.items():
-        without = hosts[output].keys() - having
         if len(having) >= max(_FEWEST_PEERS, _USUAL_RATIO * len(hosts[output])):
-            for host in without:
+            for host in sorted(hosts[output].keys() - having):
                 absent = Entity("field", (host, output, "", name))
                 inventory.record(absent, "lines", 0.0, hosts[output][host].evidence)
 

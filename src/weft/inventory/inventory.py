@@ -72,6 +72,8 @@ class Inventory:
     """When each output that was read several times was read first, by its name."""
     fields: int = 0
     """Values of outputs that no reader knows."""
+    shapes: int = 0
+    """Kinds of lines of outputs that no reader knows."""
 
     def record(
         self,

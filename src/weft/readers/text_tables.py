@@ -95,7 +95,8 @@ def matrix_of(lines: Sequence[Line]) -> Table | None:
     Its header has the names of the parts, behind a corner that is empty or says anything.
     """
     titles = tuple(lines[0].text.replace("D\\D", "").split())
-    names = [words[0] if (words := line.text.split()) else "" for line in lines[1:]]
+    below = lines[1 : len(titles) + 1]
+    names = [words[0] if (words := line.text.split()) else "" for line in below]
     if not _are_parts(titles, names):
         titles = titles[1:]
     if len(titles) < _FEWEST_ROWS or not _are_parts(titles, names):

@@ -9,6 +9,7 @@ bad, and switches that are on or off, are kept.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 import re2
@@ -25,6 +26,8 @@ MOST_LINES: Final = 2_000
 """Lines of one file that are kept for this."""
 MOST_FIELDS: Final = 60_000
 """Fields of the whole input; beyond, only bad states are kept."""
+MOST_SHAPES: Final = 200_000
+"""Kinds of lines of the whole input that are counted."""
 _LONGEST: Final = 400
 _LONGEST_CELL: Final = 60
 _RARE: Final = 1 / 3
@@ -38,7 +41,7 @@ _BAD_WORDS: Final = (
     r"refused|denied|invalid|missing|err-?disabled|aborted|inconsistent|flapping|poor"
 )
 _SOFT_WORDS: Final = (
-    r"down|inactive|offline|off|disabled|no|false|stopped|polling|idle|link ?down|"
+    r"down|inactive|offline|off|disabled|no|false|stopped|polling|link ?down|"
     r"unknown|notpresent|not present|lower ?layer ?down|suspended|blocked|init(?:ializing)?"
 )
 BAD: Final = re2.compile(
@@ -263,8 +266,11 @@ class _Seen:
         """Record how many lines are alike but for their numbers: as many as on the peers."""
         shapes = Counter(_NUMBERS.sub("#", line.text.strip()) for line in lines)
         last = {_NUMBERS.sub("#", line.text.strip()): line for line in lines}
-        for shape, count in shapes.items():
-            if len(shape) < _LONGEST_SHAPE and not _STAMP.search(last[shape].text):
+        room = max(0, MOST_SHAPES - self.scribe.inventory.shapes)
+        self.scribe.inventory.shapes += len(shapes)
+        for shape, count in islice(shapes.items(), room):
+            worded = any(letter.isalpha() for letter in shape)
+            if worded and len(shape) < _LONGEST_SHAPE and not _STAMP.search(last[shape].text):
                 key = self._key(last[shape].text.strip(), f"lines as {shape}")
                 self.scribe.said("field.lines", str(count), last[shape], key)
 

@@ -448,6 +448,35 @@ def test_equal_paths_that_differ_as_hashes_do_are_silent(tmp_path: Path, paths: 
     assert result.verdict is not Verdict.PROBLEM
 
 
+@pytest.mark.parametrize("sent", [[900.0, 0.0, 0.1, 0.0], [0.9, 0.1, 0.0, 0.1]])
+def test_equal_paths_that_are_idle_are_silent(tmp_path: Path, sent: list[float]) -> None:
+    assert diagnosed(tmp_path, rates(sent)).verdict is not Verdict.PROBLEM
+
+
+def test_ports_of_different_routes_are_no_equal_paths(tmp_path: Path) -> None:
+    files = rates([380000.0, 379000.0, *[100.0] * 6])
+    lines = [
+        f" B E  10.9.{n}.0/24 [200/0] via 10.1.{n}.0, Ethernet{n}/1\n" for n in range(49, 57)
+    ]
+    files["switches/leaf1/show_ip_route.txt"] = "VRF: default\n" + "".join(lines)
+    assert diagnosed(tmp_path, files).verdict is not Verdict.PROBLEM
+
+
+def routes(switch: str, prefix: str, ports: range) -> dict[str, str]:
+    hops = "".join(f"  via 10.0.{n}.1, Ethernet{n}/1\n" for n in ports)
+    return {f"switches/{switch}/show_ip_route.txt": f"VRF: default\n B E  {prefix}\n{hops}"}
+
+
+@pytest.mark.parametrize("spines", [2, 8])
+def test_leaves_and_spines_have_different_next_hops(tmp_path: Path, spines: int) -> None:
+    files = {}
+    for leaf in range(16):
+        files |= routes(f"leaf{leaf}", "10.1.99.0/24", range(49, 49 + spines))
+    for spine in range(spines):
+        files |= routes(f"spine{spine}", "10.1.99.0/24", range(1, 2))
+    assert diagnosed(tmp_path, files).verdict is not Verdict.PROBLEM
+
+
 @pytest.mark.parametrize("switches", [4, 9])
 def test_a_switch_whose_routes_have_fewer_next_hops(tmp_path: Path, switches: int) -> None:
     files = {}
@@ -480,3 +509,70 @@ def test_two_cables_that_are_not_as_planned(
     files["cabling.csv"] = "\n".join(plan) + "\n"
     title = found(diagnosed(tmp_path, files), "cable")
     assert "swp4" in title
+
+
+def cabling(host: str, adapter: str, port: str, *, swapped: bool = False) -> dict[str, str]:
+    """Return a plan of four cables, and LLDP of EOS with other spellings of the same."""
+    order = (2, 1, 3, 4) if swapped else (1, 2, 3, 4)
+    head = "Port          Neighbor Device ID       Neighbor Port ID    TTL\n"
+    seen = [f"Et{n}/1         {host.format(n=place):24} {adapter:19} 120\n"
+            for n, place in enumerate(order, 1)]  # fmt: skip
+    plan = [f"node{n},eth2,leaf1,{port}{n}/1\n" for n in range(1, 5)]
+    return {
+        "cabling.csv": "host,nic,switch,port\n" + "".join(plan),
+        "switches/leaf1/show_lldp_neighbors.txt": head + "".join(seen),
+    }
+
+
+SPELLINGS = (
+    ("node{n}.cluster.local", "eth2", "Et"),
+    ("Node{n}", "eth2", "Ethernet"),
+    ("node{n}", "enp3s0f0np0", "Et"),
+    ("node{n}", "b83f.d200.0001", "Ethernet"),
+)
+
+
+@pytest.mark.parametrize(("host", "adapter", "port"), SPELLINGS)
+def test_a_plan_and_lldp_may_spell_a_cable_differently(
+    tmp_path: Path, host: str, adapter: str, port: str
+) -> None:
+    files = cabling(host, adapter, port)
+    assert diagnosed(tmp_path, files).verdict is not Verdict.PROBLEM
+
+
+@pytest.mark.parametrize(("host", "adapter", "port"), SPELLINGS)
+def test_swapped_cables_are_found_however_they_are_spelled(
+    tmp_path: Path, host: str, adapter: str, port: str
+) -> None:
+    files = cabling(host, adapter, port, swapped=True)
+    assert "Et1/1" in found(diagnosed(tmp_path, files), "LLDP", "cabling plan")
+
+
+def bootstrap(interface: str) -> dict[str, str]:
+    line = "node{n}:10:10 [0] NCCL INFO Bootstrap: Using {name}:10.0.0.{n}<0>\n"
+    network = "node{n}:10:10 [0] NCCL INFO Using network IB\n"
+    return {f"node{n}.log": (line + network).format(n=n, name=interface) for n in (1, 2)}
+
+
+@pytest.mark.parametrize("interface", ["br-ex", "br-bond0", "flannel.1", "eth0"])
+def test_bridges_that_join_hosts_may_bootstrap(tmp_path: Path, interface: str) -> None:
+    assert diagnosed(tmp_path, bootstrap(interface)).verdict is not Verdict.PROBLEM
+
+
+@pytest.mark.parametrize("interface", ["br-0123456789ab", "virbr0", "cni0"])
+def test_bridges_within_a_host_do_not_bootstrap(tmp_path: Path, interface: str) -> None:
+    assert "interface" in found(diagnosed(tmp_path, bootstrap(interface)), "bootstrap")
+
+
+@pytest.mark.parametrize("last", [5, 50])
+def test_a_number_of_a_step_is_no_time(tmp_path: Path, last: int) -> None:
+    rows = [f"{step},{rank},2.1\n" for step in range(3) for rank in range(8)]
+    rows += [f"{last},2,2.0\n"]
+    result = diagnosed(tmp_path, {"times.csv": "step,rank,loss\n" + "".join(rows)})
+    assert result.verdict is not Verdict.PROBLEM
+
+
+def test_an_idle_host_is_not_bad(tmp_path: Path) -> None:
+    rows = [f"n{n}     {'idle' if n == 4 else 'alloc':8} 128\n" for n in range(6)]
+    result = diagnosed(tmp_path, {"nodes.txt": "NAME   STATE    CPU\n" + "".join(rows)})
+    assert not any("field.state" in one.cause for one in result.findings)

@@ -65,7 +65,7 @@ def ranks_stand_behind(clue: Clue, case: Case) -> Iterator[Hit]:
             jobs.setdefault(entity.key[0], {})[entity] = found["launched"]
     for ranks in jobs.values():
         counts = {entity: number(readings[-1].value) for entity, readings in ranks.items()}
-        furthest = max(count for count in counts.values() if count is not None)
+        furthest = max((count for count in counts.values() if count is not None), default=0.0)
         stalled = all(len(found) == 1 and found[0].count > 1 for found in ranks.values())
         for entity, count in counts.items() if stalled else ():
             if count is not None and count < furthest:
