@@ -5,35 +5,10 @@ input can add a line, a comment or a command to a configuration.
 """
 
 import re
-from collections.abc import Mapping
-from typing import Final
 
 from weft.errors import SpecError
+from weft.generate.tables import table
 from weft.network.naming import digits, host
-
-_LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
-_ALLOWED: Final[Mapping[str, tuple[str, str]]] = {
-    "label": (_LABEL, "give letters, digits and . _ - (at most 63)"),
-    "variable": (r"(?:NCCL|FI|RCCL)_[A-Z0-9_]{1,80}", "a name as NCCL_IB_HCA, in capitals"),
-    "setting": (
-        r"[A-Za-z0-9_.,:=^+/@%-]{1,400}", "letters, digits and . , : = ^ + / @ % - only"),
-    "namespace": (
-        r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?",
-        "give lower-case letters, digits and - (at most 63)"),
-    "image": (
-        r"[a-z0-9][A-Za-z0-9._:/@-]{0,254}",
-        "give registry/name:tag or registry/name@sha256:..."),
-    "interface": (
-        r"[A-Za-z][A-Za-z0-9._-]{0,14}", "a name of at most 15 letters, digits and . _ -"),
-    "pci_address": (
-        r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]",
-        "write it as lspci -D does, 0000:1a:00.0"),
-    "script": (
-        r"[A-Za-z0-9_./][A-Za-z0-9_./=:,+@ -]{0,399}",
-        "letters, digits, spaces and . _ / = : , + @ - only"),
-    "version": (r"\d{1,3}(?:\.\d{1,3}){1,3}", "numbers with dots, as 2.27.3"),
-}  # fmt: skip
-"""What each kind of text may hold, and how a refusal says so."""
 
 
 def checked(kind: str, text: str, what: str) -> str:
@@ -45,9 +20,9 @@ def checked(kind: str, text: str, what: str) -> str:
     Traceback (most recent call last):
     weft.errors.SpecError: cluster name 'a\nb': give letters, digits and . _ - (at most 63)
     """
-    pattern, allowed = _ALLOWED[kind]
-    if re.fullmatch(pattern, text) is None:
-        raise SpecError(f"{what} {text[:60]!r}: {allowed}")
+    row = table("names")[kind]
+    if re.fullmatch(row["pattern"], text) is None:
+        raise SpecError(f"{what} {text[:60]!r}: {row['allowed']}")
     return text
 
 
