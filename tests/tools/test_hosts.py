@@ -151,6 +151,11 @@ def _fake_sysfs(root: Path, devices: int, files: dict[str, str]) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="a network namespace takes root")
 @_needs("unshare")
 @pytest.mark.parametrize("driver", list(TOOLS))
+@pytest.mark.proves(
+    "linux_host",
+    effect="every address is set, with the files of MLNX_OFED, of the kernel or of neither",
+    tool="namespaces",
+)
 def test_every_address_is_set_whatever_the_driver_has(folder, tmp_path, driver):
     """With MLNX_OFED, with the kernel's driver and dcb, and where nothing of both is there."""
     files = {"ofed": OFED, "kernel": KERNEL, "bare": {}}[driver]

@@ -263,6 +263,11 @@ def _panels(files):
                 yield panel["title"], panel["targets"][0]["expr"]
 
 
+@pytest.mark.proves(
+    "grafana",
+    effect="every panel has data of a Prometheus that scrapes 256 emulated hosts",
+    tool="prometheus-server",
+)
 def test_every_panel_of_the_dashboards_has_data(watched):
     panels = watched[5]
     assert len(panels) >= 20
