@@ -25,6 +25,9 @@ DETOURS: Final = frozenset({"ugal", "valiant"})
 """Routings that also lead through a group of a dragonfly+ that holds neither end."""
 SPREAD: Final = frozenset({"spray", "adaptive", "planned", "scheduled"}) | DETOURS
 """Planned paths and cells of a scheduled fabric collide no more than sprayed packets do."""
+REORDERED: Final = SPREAD - {"valiant"}
+"""Modes whose published share is reordering and late choices, which flows do not see; that of
+Valiant is its second link between groups, which they count."""
 MOST_TRIES: Final = 64
 
 
