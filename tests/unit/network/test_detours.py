@@ -130,9 +130,7 @@ def naive_valiant(graph, flows):
     """Return the bytes from group to group, flow by flow and middle by middle."""
     groups, of_group, _ = shape(graph)
     carried = np.zeros((groups, groups))
-    for source, target, size in zip(
-        flows.source, flows.target, flows.size_bytes, strict=True
-    ):
+    for source, target, size in zip(flows.source, flows.target, flows.size_bytes, strict=True):
         here, there = source // of_group, target // of_group
         middles = [group for group in range(groups) if group not in {here, there}]
         if here == there:
@@ -229,9 +227,7 @@ def test_packets_on_detours_take_as_long_as_flows():
     fabric = scenario_fabric(asked)
     schedule = compile_traffic(fabric, asked, 1)
     minimal, _ = ends(schedule, fabric, options_of(asked, 1))
-    detours = replace(
-        fabric, forwarding=one_detour_each(fabric, to_next_group(fabric.graph))
-    )
+    detours = replace(fabric, forwarding=one_detour_each(fabric, to_next_group(fabric.graph)))
     options = replace(options_of(asked, 1), balancing="static")
     packets, flows = ends(schedule, detours, options)
     assert max(flows) == pytest.approx(max(packets), rel=0.05)

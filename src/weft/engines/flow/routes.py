@@ -115,8 +115,8 @@ def _alive(
         paths = _replaced(paths, again, ecmp.route(graph, other, seed))
     dead = np.add.reduceat(~up[paths.links], paths.start[:-1]) > 0
     raise Infeasible(
-        f"flow {paths.flow[dead][0]}: no path of {MOST_TRIES} tried avoids the links that are down; a NIC or "
-        "a leaf without links cannot be routed around"
+        f"flow {paths.flow[dead][0]}: no path of {MOST_TRIES} tried avoids the links that are "
+        "down; a NIC or a leaf without links cannot be routed around"
     )
 
 

@@ -139,7 +139,8 @@ def balancing_of(network: NetworkSettings, cluster: Cluster, fabric: Fabric) -> 
     if network.balancing is None and mode in _DETOURS:
         raise SpecError(
             f"fabric.load_balancing: {mode} takes detours, and a scenario has the shortest "
-            "paths alone; set network.balancing to adaptive, or use weft predict --fidelity flow"
+            "paths alone; set network.balancing to adaptive, or use weft predict "
+            "--fidelity flow"
         )
     known = mode if mode in BALANCINGS else "ecmp"
     return network.balancing or _STAND_INS.get(mode, known)
