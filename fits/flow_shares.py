@@ -247,7 +247,9 @@ def _factor_lines(cells: Cells) -> Iterator[str]:
                 shown = Figure(value=one.value, low=one.low, high=one.high).text
             used = fabric.balanced(mode)
             kept = "published" if used is published else used.sources[0].removeprefix("weft_")
-            by_flows = factor(cells, _known(mode), _connections(name)).text
+            by_flows = "-"  # the cells' leaves have no groups for a mode that needs them
+            if mode not in fabric.balancing_topologies:
+                by_flows = factor(cells, _known(mode), _connections(name)).text
             yield (
                 f"| {fabric.title} | {mode} | {shown} | {sources} | {by_packets} "
                 f"| {by_flows} | {kept} {used.value:.2f} |"

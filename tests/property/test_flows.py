@@ -20,6 +20,7 @@ KINDS = {
     "fat_tree": {"switch_ports": 8},
     "multi_plane": {"switch_ports": 16, "planes": 2},
     "dragonfly_plus": {"switch_ports": 8},
+    "many_groups": {"kind": "dragonfly_plus", "switch_ports": 6},
 }
 HOST = {"gpus": 1, "nics": 1, "server": "", "scale_up": {"gpus": 1}}
 BALANCINGS = sorted({*PATHS, *SPREAD})

@@ -25,6 +25,7 @@ CASES = [
     ("rail_only", 40, 8, 1),
     ("multi_plane", 30, 8, 4),
     ("dragonfly_plus", 50, 16, 1),
+    ("dragonfly_plus", 24, 8, 1),
     ("rail_optimized", 2, 64, 1),
 ]
 
@@ -60,11 +61,12 @@ def test_paths_lead_from_source_to_target_without_loops(graph, name, data, seed)
     paths = plugins.load(routings, name, Routing).route(graph, flows, seed)
     shares = np.bincount(paths.flow, weights=paths.share)
     assert shares == pytest.approx(np.ones(len(flows.source)))
+    has_detours = plugins.load(routings, name, Routing).has_detours
     for path in range(len(paths.flow)):
-        check_path(graph, flows, paths, path)
+        check_path(graph, flows, paths, path, has_detours=has_detours)
 
 
-def check_path(graph, flows, paths, path):
+def check_path(graph, flows, paths, path, *, has_detours):
     links = paths.links[paths.start[path] : paths.start[path + 1]]
     flow = paths.flow[path]
     assert graph.source[links[0]] == flows.source[flow]
@@ -74,7 +76,7 @@ def check_path(graph, flows, paths, path):
     assert len(set(vertices.tolist())) == len(vertices), "no vertex twice"
     assert len(set(graph.plane[links].tolist())) == 1, "a packet stays in its plane"
     climbs = np.sign(np.diff(graph.tier(vertices)))
-    assert (np.diff(climbs) <= 0).all(), "once a path turns down it stays down"
+    assert has_detours or (np.diff(climbs) <= 0).all(), "once a path turns down it stays down"
 
 
 @pytest.mark.parametrize("name", ROUTINGS)

@@ -75,6 +75,8 @@ class FabricFacts(Device):
     """Link rate in bytes/s, ascending, to the switch that is usual up to it."""
     switch_balancing: tuple[str, ...] = ()
     """Load-balancing modes that need adaptive routing in the switch."""
+    balancing_topologies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By load-balancing mode: the topologies that it needs; a mode not named: all."""
     topologies: tuple[str, ...] = ()
     """Topologies that it can have; empty: all."""
     default_mtu_bytes: int

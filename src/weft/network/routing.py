@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weft.errors import Infeasible
-from weft.network.graph import Floats, Graph, Ints, gateway
+from weft.network.graph import HOST_LEAF, LEAF_SPINE, Floats, Graph, Ints, gateway
 from weft.network.topology import Mesh
 
 CORE = 2
@@ -68,6 +68,8 @@ class Routing:
     title: str
     route: Callable[[Graph, Demands, int], Paths]
     """(graph, demands, seed) -> paths; a routing without chance ignores the seed."""
+    has_detours: bool = False
+    """Whether paths lead through groups that hold neither end, not up and down alone."""
 
 
 def link_loads(graph: Graph, routing: Routing, demands: Demands, seed: int = 0) -> Floats:
@@ -185,6 +187,21 @@ def _packed(ways: Walk, taken: Ints) -> Paths:
     used = taken >= 0
     start = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
     return Paths(flow=ways.flow, share=ways.share, start=start, links=taken[used])
+
+
+def pools(graph: Graph) -> Ints:
+    """Return by link the number of the set of links that balancing loads evenly."""
+    mesh = isinstance(graph.layout.wiring, Mesh)
+    up = graph.target > graph.source
+    lower = np.where(up, graph.source, graph.target)
+    # One set a link at hosts; one a leaf; one a group, or one a pair of groups of a dragonfly+.
+    group = graph.group[lower]
+    if mesh:
+        group = graph.group[graph.source] * graph.vertices + graph.group[graph.target]
+    member = np.where(graph.layer == LEAF_SPINE, lower, group)
+    member = np.where(graph.layer == HOST_LEAF, np.arange(graph.links), member)
+    keys = ((member * 2 + up) * 3 + graph.layer) * graph.layout.planes + graph.plane
+    return np.asarray(np.unique(keys, return_inverse=True)[1], np.int64).ravel()
 
 
 def mixed(*numbers: Ints | int) -> Ints:

@@ -24,6 +24,7 @@ from weft.engines.packet.tables import LINK, PAUSE, Stop
 from weft.engines.packet.wiring import Routes
 from weft.errors import SpecError
 from weft.kernel import table
+from weft.network.routing import pools
 from weft.network.topology import Mesh
 from weft.spec.scenario import Scenario
 
@@ -153,7 +154,7 @@ def _used(
         on = (taken >= 0) & schedule.real[:, None]
         flow, links = np.nonzero(on)[0], taken[on]
     elif _is_even(fabric):
-        first = spreading.pools(fabric.graph)
+        first = pools(fabric.graph)
         pool = np.concatenate([first, first.max() + 1 + np.arange(len(alive) - len(first))])
         on = (taken >= 0) & schedule.real[:, None]
         flow, links = np.nonzero(on)[0], pool[taken[on]]

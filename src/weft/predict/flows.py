@@ -18,7 +18,7 @@ import numpy as np
 from weft.engines.analytic.collective.constants import current
 from weft.engines.analytic.collective.path import Same, path_of
 from weft.engines.engine import CollectiveTime
-from weft.engines.flow.routes import SPREAD, coupled, routed
+from weft.engines.flow.routes import REORDERED, coupled, routed
 from weft.engines.flow.solver import Flows, Uses, complete, max_min_rates
 from weft.errors import Infeasible
 from weft.network.faults import links_of, named, places_of
@@ -256,7 +256,7 @@ def put(cluster: Cluster, closed: CollectiveTime, share: Estimate, said: str) ->
     path = path_of(Same(cluster), closed.group, current())
     kind, choice = path.fabric, cluster.fabric
     kept = [kind.tuned(choice.tuning)] if choice.tuning != "tuned" else []
-    spread = balancing_of(cluster) in SPREAD and path.reach.far_ratio > 0
+    spread = balancing_of(cluster) in REORDERED and path.reach.far_ratio > 0
     kept += [kind.balanced(choice.load_balancing)] if spread else []
     for one in kept:
         share = Estimate(

@@ -62,7 +62,7 @@ class FabricChoice(Part):
     kind: str
     """infiniband, roce, ultra_ethernet, tcp, efa: a file of catalogue/fabrics."""
     load_balancing: str | None = None
-    """A mode that the fabric knows (ecmp, adaptive, spray, scheduled); none: its default."""
+    """A mode that the fabric knows (ecmp, adaptive, spray, ugal ...); none: its default."""
     tuning: Literal["tuned", "default", "misconfigured"] = "tuned"
     """tuned, default (as it comes out of the box) or misconfigured."""
     in_network_reduction: bool = False

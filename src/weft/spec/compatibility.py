@@ -58,7 +58,7 @@ def network_problems(
     rented = list(_provider_problems(host, fabric, topology))
     yield from rented
     yield from _setting_problems(facts, fabric)
-    yield from _topology_problems(facts, topology)
+    yield from _topology_problems(facts, fabric, topology)
     if host.nics and not rented:
         yield from _nic_problems(host, fabric)
     if topology.switch or (hosts > 1 and host.nics):
@@ -114,10 +114,17 @@ def _takes_mtu(facts: FabricFacts, mtu_bytes: float) -> bool:
     return mtu_bytes in facts.mtus_bytes
 
 
-def _topology_problems(facts: FabricFacts, topology: TopologyChoice) -> Iterator[Problem]:
+def _topology_problems(
+    facts: FabricFacts, fabric: FabricChoice, topology: TopologyChoice
+) -> Iterator[Problem]:
     if facts.topologies and topology.kind not in facts.topologies:
         message = f"is no topology of {facts.name}; it has {_and(facts.topologies)}"
         yield Problem(path=("topology", "kind"), message=message, value=topology.kind)
+    mode = fabric.load_balancing or ""
+    needed = facts.balancing_topologies.get(mode, (topology.kind,))
+    if topology.kind not in needed:
+        message = f"needs topology.kind {_and(needed)}; the cluster has {topology.kind}"
+        yield Problem(path=("fabric", "load_balancing"), message=message, value=mode)
 
 
 def _nic_problems(host: Host, fabric: FabricChoice) -> Iterator[Problem]:

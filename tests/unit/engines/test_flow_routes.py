@@ -5,12 +5,12 @@ import pytest
 
 from weft import plugins
 from weft.catalogue.devices import Switch
-from weft.engines.flow.routes import coupled, pools, routed
+from weft.engines.flow.routes import coupled, routed
 from weft.engines.flow.solver import Uses, max_min_rates
 from weft.errors import Infeasible, SpecError
 from weft.network import topologies
 from weft.network.graph import HOST_LEAF, LEAF_SPINE, build
-from weft.network.routing import Demands
+from weft.network.routing import Demands, pools
 from weft.network.topology import Place, Topology, site_of
 from weft.spec.cluster import TopologyChoice
 

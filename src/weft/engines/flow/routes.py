@@ -15,15 +15,19 @@ from weft import plugins
 from weft.engines.flow.solver import Uses
 from weft.errors import Infeasible, SpecError
 from weft.network import routings
-from weft.network.graph import HOST_LEAF, LEAF_SPINE, Floats, Graph, Ints
-from weft.network.routing import Demands, Paths, Routing, mixed
-from weft.network.topology import Mesh
+from weft.network.graph import Floats, Graph, Ints
+from weft.network.routing import Demands, Paths, Routing, mixed, pools
 
 PATHS: Final = {"ecmp": "ecmp", "flowlet": "ecmp", "static": "static_dmodk"}
 """Balancing -> routing that gives each flow one path. A NIC that sends without gaps leaves no
 flowlets [Vanini 2017], so those keep to the path of their hash."""
-SPREAD: Final = frozenset({"spray", "adaptive", "planned", "scheduled"})
+DETOURS: Final = frozenset({"ugal", "valiant"})
+"""Routings that also lead through a group of a dragonfly+ that holds neither end."""
+SPREAD: Final = frozenset({"spray", "adaptive", "planned", "scheduled"}) | DETOURS
 """Planned paths and cells of a scheduled fabric collide no more than sprayed packets do."""
+REORDERED: Final = SPREAD - {"valiant"}
+"""Modes whose published share is reordering and late choices, which flows do not see; that of
+Valiant is its second link between groups, which they count."""
 MOST_TRIES: Final = 64
 
 
@@ -35,9 +39,9 @@ class Routed:
     """By link, or by set of links that carry the same."""
     uses: Uses
     links: Ints
-    """By flow: links from end to end."""
+    """By flow: links from end to end, of its longest path."""
     length_m: Floats
-    """By flow: cable from end to end."""
+    """By flow: cable from end to end, of its longest path."""
 
 
 def routed(
@@ -57,37 +61,35 @@ def routed(
     if balancing not in PATHS and balancing not in SPREAD:
         known = ", ".join(sorted({*PATHS, *SPREAD}))
         raise SpecError(f"no load balancing is called {balancing!r}; there are: {known}")
-    routing = plugins.load(routings, PATHS.get(balancing, "ecmp"), Routing)
-    paths = _alive(graph, demands, routing, seed, left > 0)
     rate = graph.rate_bytes_per_s * left
-    lengths = np.diff(paths.start)
-    cable = np.add.reduceat(graph.length_m[paths.links], paths.start[:-1])
-    links = paths.links
+    up, pool = left > 0, np.arange(graph.links)
     if balancing in SPREAD:
         pool = pools(graph)
         rate = np.bincount(pool, weights=rate).astype(float)
-        links = pool[links]
+    if balancing in DETOURS:
+        up = rate[pool] > 0
+        graph = replace(graph, rate_bytes_per_s=graph.rate_bytes_per_s * left)
+    name = balancing if balancing in DETOURS else PATHS.get(balancing, "ecmp")
+    routing = plugins.load(routings, name, Routing)
+    paths = _alive(graph, demands, routing, seed, up)
+    uses = Uses(start=paths.start, links=pool[paths.links])
+    if balancing in DETOURS:
+        uses = coupled(uses, paths.flow, paths.share)
+    cable = np.add.reduceat(graph.length_m[paths.links], paths.start[:-1])
+    flows = len(demands.source)
     # A resource of rate 0 is on no path; the solver wants rates above 0 everywhere.
-    rate = np.where(rate > 0, rate, 1.0)
     return Routed(
-        bytes_per_s=rate, uses=Uses(start=paths.start, links=links), links=lengths,
-        length_m=cable,
+        bytes_per_s=np.where(rate > 0, rate, 1.0), uses=uses,
+        links=_longest(paths.flow, np.diff(paths.start), flows).astype(np.int64),
+        length_m=_longest(paths.flow, cable, flows),
     )  # fmt: skip
 
 
-def pools(graph: Graph) -> Ints:
-    """Return by link the number of the set of links that balancing loads evenly."""
-    mesh = isinstance(graph.layout.wiring, Mesh)
-    up = graph.target > graph.source
-    lower = np.where(up, graph.source, graph.target)
-    # One set a link at hosts; one a leaf; one a group, or one a pair of groups of a dragonfly+.
-    group = graph.group[lower]
-    if mesh:
-        group = graph.group[graph.source] * graph.vertices + graph.group[graph.target]
-    member = np.where(graph.layer == LEAF_SPINE, lower, group)
-    member = np.where(graph.layer == HOST_LEAF, np.arange(graph.links), member)
-    keys = ((member * 2 + up) * 3 + graph.layer) * graph.layout.planes + graph.plane
-    return np.asarray(np.unique(keys, return_inverse=True)[1], np.int64).ravel()
+def _longest(flow: Ints, values: Floats | Ints, flows: int) -> Floats:
+    """Return the largest value of the paths of every flow."""
+    found = np.zeros(flows)
+    np.maximum.at(found, flow, values)
+    return found
 
 
 def _alive(
@@ -103,17 +105,18 @@ def _alive(
             return paths
         again = np.flatnonzero(dead)
         ecmp = plugins.load(routings, "ecmp", Routing)
-        plane = None if demands.plane is None else demands.plane[again]
+        flow = paths.flow[again]
+        plane = None if demands.plane is None else demands.plane[flow]
         other = Demands(
-            source=demands.source[again], target=demands.target[again],
-            size_bytes=demands.size_bytes[again], plane=plane,
+            source=demands.source[flow], target=demands.target[flow],
+            size_bytes=demands.size_bytes[flow], plane=plane,
             entropy=mixed(again, attempt),
         )  # fmt: skip
         paths = _replaced(paths, again, ecmp.route(graph, other, seed))
-    flow = int(np.flatnonzero(np.add.reduceat(~up[paths.links], paths.start[:-1]) > 0)[0])
+    dead = np.add.reduceat(~up[paths.links], paths.start[:-1]) > 0
     raise Infeasible(
-        f"flow {flow}: no path of {MOST_TRIES} tried avoids the links that are down; a NIC or "
-        "a leaf without links cannot be routed around"
+        f"flow {paths.flow[dead][0]}: no path of {MOST_TRIES} tried avoids the links that are "
+        "down; a NIC or a leaf without links cannot be routed around"
     )
 
 

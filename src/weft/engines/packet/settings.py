@@ -29,6 +29,8 @@ REORDERED_PACKETS: Final = 64
 permutation sprayed over two tiers of 400 Gb/s reports none; with none a quarter more time."""
 _STAND_INS: Final = {"planned": "adaptive", "scheduled": "spray"}
 """Modes of fabrics that the engine has no file for, and the nearest that it has."""
+_DETOURS: Final = frozenset({"ugal", "valiant"})
+"""Modes over other groups of a dragonfly+: packets take the shortest paths alone."""
 
 
 def options_of(scenario: Scenario, seed: int) -> Options:
@@ -134,6 +136,12 @@ def _repeats(network: NetworkSettings, cluster: Cluster, fabric: Fabric) -> dict
 def balancing_of(network: NetworkSettings, cluster: Cluster, fabric: Fabric) -> str:
     """Return the load balancing: as set, or the fabric's, or the nearest there is to it."""
     mode = cluster.fabric.load_balancing or fabric.default_load_balancing
+    if network.balancing is None and mode in _DETOURS:
+        raise SpecError(
+            f"fabric.load_balancing: {mode} takes detours, and a scenario has the shortest "
+            "paths alone; set network.balancing to adaptive, or use weft predict "
+            "--fidelity flow"
+        )
     known = mode if mode in BALANCINGS else "ecmp"
     return network.balancing or _STAND_INS.get(mode, known)
 
