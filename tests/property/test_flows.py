@@ -131,7 +131,12 @@ def test_two_problems_side_by_side_take_what_each_takes_alone(kind, balancing, l
         for one, size in zip(halves, sizes, strict=True)
     ]
     first, second = (one.uses for one in halves)
+    weights = [
+        np.ones(len(uses.links)) if uses.weight is None else uses.weight
+        for uses in (first, second)
+    ]
     both = Uses(
+        weight=np.concatenate(weights),
         start=np.concatenate([first.start, first.start[-1] + second.start[1:]]),
         links=np.concatenate([first.links, second.links + len(halves[0].bytes_per_s)]),
     )
