@@ -29,8 +29,9 @@ OF_TABLES = {"port.mtu"}
 def entity(row: Expectation, number: int) -> Entity:
     fields = kind(row.kind).key
     same = (row.sources.get("peers") or {}).get("same", ())
-    if fields[-1] in same:  # entities of one name on different hosts
-        return Entity(row.kind, (f"n{number}", *("x" for _ in fields[1:])))
+    if fields[-1] in same:  # entities of one name, as on different hosts
+        differs = next(name for name in fields if name not in same)
+        return Entity(row.kind, tuple(f"n{number}" if n == differs else "x" for n in fields))
     return Entity(row.kind, (*("n1" for _ in fields[:-1]), str(number)))
 
 

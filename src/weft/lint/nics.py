@@ -27,10 +27,15 @@ _CONNECTX: Final = {
 
 
 def nic_facts(commands: Iterable[Command]) -> Iterator[facts.Fact]:
-    """Yield what commands set on NICs; a port in a variable stands for all ports."""
-    for command in commands:
+    """Yield what commands set on NICs; a port in a variable stands for all ports.
+
+    A script with mlnx_qos and dcb has dcb for hosts without the former: it says the same twice.
+    """
+    listed = list(commands)
+    twice = any(command.name == "mlnx_qos" for command in listed)
+    for command in listed:
         read = _READERS.get(command.name)
-        if read is not None:
+        if read is not None and not (twice and command.name == "dcb"):
             yield from read(command)
 
 
