@@ -130,33 +130,34 @@ def _folded(shown: Sequence[Candidate]) -> tuple[list[Candidate], dict[int, list
 
     Of two that explain each other the less probable one follows.
     """
-    ordered = sorted(shown, key=lambda one: -one.probability)
+    ordered = sorted(shown, key=lambda candidate: -candidate.probability)
     above: dict[int, Candidate] = {}
-    for place, one in enumerate(ordered):
-        likelier = ordered[:place]
-        others = [other for other in ordered[place + 1 :] if not _explains(one, other)]
-        found = next((other for other in (*likelier, *others) if _explains(other, one)), None)
-        if found is not None and not _follows(found, one, above):
-            above[id(one)] = found
+    for place, candidate in enumerate(ordered):
+        rarer = [other for other in ordered[place + 1 :] if not _explains(candidate, other)]
+        others = (*ordered[:place], *rarer)
+        found = next((other for other in others if _explains(other, candidate)), None)
+        if found is not None and not _follows(found, candidate, above):
+            above[id(candidate)] = found
     follow: dict[int, list[str]] = {}
-    for one in ordered:
-        if id(one) in above:
-            follow.setdefault(id(_first(one, above)), []).append(one.cause.name)
-    return [one for one in ordered if id(one) not in above], follow
+    for candidate in ordered:
+        if id(candidate) in above:
+            first = _first(candidate, above)
+            follow.setdefault(id(first), []).append(candidate.cause.name)
+    return [candidate for candidate in ordered if id(candidate) not in above], follow
 
 
-def _first(one: Candidate, above: Mapping[int, Candidate]) -> Candidate:
+def _first(candidate: Candidate, above: Mapping[int, Candidate]) -> Candidate:
     """Return the cause at the start of a chain of consequences."""
-    while id(one) in above:
-        one = above[id(one)]
-    return one
+    while id(candidate) in above:
+        candidate = above[id(candidate)]
+    return candidate
 
 
-def _follows(one: Candidate, other: Candidate, above: Mapping[int, Candidate]) -> bool:
+def _follows(candidate: Candidate, other: Candidate, above: Mapping[int, Candidate]) -> bool:
     """Return whether one cause follows from another."""
-    while id(one) in above:
-        one = above[id(one)]
-        if one is other:
+    while id(candidate) in above:
+        candidate = above[id(candidate)]
+        if candidate is other:
             return True
     return False
 

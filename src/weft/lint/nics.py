@@ -61,14 +61,7 @@ def _mlnx_qos(command: Command) -> Iterator[facts.Fact]:
             dscp, priority = parts
             assert dscp is not None
             assert priority is not None
-            yield facts.Mapped(
-                at=command.at,
-                side=facts.Side.HOST,
-                kind=facts.Map.DSCP_TO_CLASS,
-                ports=ports,
-                source=dscp,
-                target=priority,
-            )
+            yield _mapped(command, ports, dscp, priority)
     yield from _turns(command, ports)
 
 
@@ -91,14 +84,14 @@ def _dcb(command: Command) -> Iterator[facts.Fact]:
         for given, text in marked.items():
             dscp, priority = whole(given), whole(text)
             if dscp is not None and priority is not None:
-                yield facts.Mapped(
-                    at=command.at,
-                    side=facts.Side.HOST,
-                    kind=facts.Map.DSCP_TO_CLASS,
-                    ports=ports,
-                    source=dscp,
-                    target=priority,
-                )
+                yield _mapped(command, ports, dscp, priority)
+
+
+def _mapped(command: Command, ports: tuple[str, ...], dscp: int, priority: int) -> facts.Mapped:
+    return facts.Mapped(
+        at=command.at, side=facts.Side.HOST, kind=facts.Map.DSCP_TO_CLASS, ports=ports,
+        source=dscp, target=priority,
+    )  # fmt: skip
 
 
 def _pairs(command: Command, name: str) -> dict[str, str]:

@@ -16,6 +16,8 @@ from weft.network.graph import Graph, Ints, gateway
 from weft.network.routing import Demands, Hop, Paths, Walk, mixed, split, walk
 from weft.network.topology import Mesh
 
+DETOURS: Final = frozenset({"ugal", "valiant"})
+"""Routings that also lead through a group of a dragonfly+ that holds neither end."""
 NONE: Final = -1
 MOST_PIECES, FEWEST_PIECES = 64, 8
 """Of a flow, in each plane."""

@@ -263,7 +263,7 @@ class _Seen:
         return " ".join((*(inner for _, inner in self.headings[1:]), name))[-_LONGEST_CELL:]
 
     def _shapes(self, lines: Sequence[Line]) -> None:
-        """Record how many lines are alike but for their numbers: as many as on the peers."""
+        """Record how many lines are the same but for their numbers: as many as on the peers."""
         shapes = Counter(_NUMBERS.sub("#", line.text.strip()) for line in lines)
         last = {_NUMBERS.sub("#", line.text.strip()): line for line in lines}
         room = max(0, MOST_SHAPES - self.scribe.inventory.shapes)

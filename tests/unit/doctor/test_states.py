@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ras_text import ras
 from weft.doctor.diagnose import Diagnosis, diagnose
 from weft.doctor.verdict import Verdict
 from weft.predict.collective import busbw, expect
@@ -385,19 +386,6 @@ def test_what_a_host_could_not_show_is_named_with_its_command(tmp_path: Path) ->
     assert "links of adapters of n2 (ibstat is not installed)" in found
     assert "cabling (lldpctl)" in found
     assert not [one for one in found if "GPU health" in one]
-
-
-def ras(launched: list[int], dead: tuple[int, ...] = ()) -> str:
-    """Return ncclras -f json of one communicator: what each rank launched, and who is dead."""
-    ranks = [
-        {"rank": rank, "host": f"10.1.0.{rank // 8}", "pid": 900 + rank,
-         "collective_counts": {"AllReduce": count, "AllGather": 3}}
-        for rank, count in enumerate(launched) if rank not in dead
-    ]  # fmt: skip
-    missing = [{"rank": rank, "status": {"considered_dead": True}} for rank in dead]
-    communicator = {"hash": "0x9ab4", "size": len(launched), "ranks": ranks,
-                    "missing_ranks": missing}  # fmt: skip
-    return json.dumps({"nccl_version": "2.28.3", "communicators": [communicator]})
 
 
 @pytest.mark.parametrize("size", [8, 64, 512])

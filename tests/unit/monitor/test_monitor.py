@@ -2,7 +2,6 @@
 
 import base64
 import inspect
-import json
 import os
 import shutil
 import ssl
@@ -19,6 +18,7 @@ import pytest
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from ras_text import ras
 from weft.cli import app
 from weft.cli.commands.monitor import monitor as command
 from weft.errors import SpecError
@@ -131,21 +131,8 @@ def test_an_adapter_that_vanishes_is_a_metric(root):
     assert ("weft_port_rnr_nak_total", (("device", "mlx5_7"), ("port", "1"))) not in shown
 
 
-def _ras(launched, dead=()):
-    """Return what ncclras -f json prints of one communicator of len(launched) ranks."""
-    ranks = [
-        {"rank": rank, "host": "10.1.0.2", "pid": 900 + rank,
-         "collective_counts": {"AllReduce": count, "AllGather": 3}}
-        for rank, count in enumerate(launched) if rank not in dead
-    ]  # fmt: skip
-    missing = [{"rank": rank, "status": {"considered_dead": True}} for rank in dead]
-    communicator = {"hash": "0x9ab4", "size": len(launched), "ranks": ranks,
-                    "missing_ranks": missing}  # fmt: skip
-    return {"nccl_version": "2.28.3", "communicators": [communicator]}
-
-
 def test_one_host_asks_ras_for_the_ranks_of_all(tmp_path, monkeypatch):
-    text = json.dumps(_ras([40, 41, 41, 41], dead=[3]), indent=2)
+    text = ras([40, 41, 41, 41], dead=(3,))
     (tmp_path / "ncclras").write_text(f"#!/bin/sh\ncat <<'END'\n{text}\nEND\n")
     (tmp_path / "ncclras").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)

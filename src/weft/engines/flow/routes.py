@@ -15,14 +15,13 @@ from weft import plugins
 from weft.engines.flow.solver import Uses
 from weft.errors import Infeasible, SpecError
 from weft.network import routings
+from weft.network.detour import DETOURS
 from weft.network.graph import Floats, Graph, Ints
 from weft.network.routing import Demands, Paths, Routing, mixed, pools
 
 PATHS: Final = {"ecmp": "ecmp", "flowlet": "ecmp", "static": "static_dmodk"}
 """Balancing -> routing that gives each flow one path. A NIC that sends without gaps leaves no
 flowlets [Vanini 2017], so those keep to the path of their hash."""
-DETOURS: Final = frozenset({"ugal", "valiant"})
-"""Routings that also lead through a group of a dragonfly+ that holds neither end."""
 SPREAD: Final = frozenset({"spray", "adaptive", "planned", "scheduled"}) | DETOURS
 """Planned paths and cells of a scheduled fabric collide no more than sprayed packets do."""
 REORDERED: Final = SPREAD - {"valiant"}

@@ -14,6 +14,7 @@ from weft.engines.packet.nic_limits import limits_of
 from weft.engines.packet.simulation import FOREVER_PS, PS_PER_S, Options, Stall, TrafficClass
 from weft.engines.packet.tables import FlowControl, Watchdog
 from weft.errors import SpecError
+from weft.network.detour import DETOURS
 from weft.network.fabric import Fabric
 from weft.network.network import layout, resolve
 from weft.spec.base import Part
@@ -29,8 +30,6 @@ REORDERED_PACKETS: Final = 64
 permutation sprayed over two tiers of 400 Gb/s reports none; with none a quarter more time."""
 _STAND_INS: Final = {"planned": "adaptive", "scheduled": "spray"}
 """Modes of fabrics that the engine has no file for, and the nearest that it has."""
-_DETOURS: Final = frozenset({"ugal", "valiant"})
-"""Modes over other groups of a dragonfly+: packets take the shortest paths alone."""
 
 
 def options_of(scenario: Scenario, seed: int) -> Options:
@@ -136,7 +135,7 @@ def _repeats(network: NetworkSettings, cluster: Cluster, fabric: Fabric) -> dict
 def balancing_of(network: NetworkSettings, cluster: Cluster, fabric: Fabric) -> str:
     """Return the load balancing: as set, or the fabric's, or the nearest there is to it."""
     mode = cluster.fabric.load_balancing or fabric.default_load_balancing
-    if network.balancing is None and mode in _DETOURS:
+    if network.balancing is None and mode in DETOURS:  # packets take the shortest paths
         raise SpecError(
             f"fabric.load_balancing: {mode} takes detours, and a scenario has the shortest "
             "paths alone; set network.balancing to adaptive, or use weft predict "
