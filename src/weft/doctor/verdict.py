@@ -50,7 +50,8 @@ def verdict(found: Sequence[Finding], case: Case) -> Verdict:
     inventory = case.inventory
     nothing = not inventory.readings and all(code == UNREAD for code, _ in inventory.events)
     dropped = any(file.notes for file in inventory.files)
-    strange = any(file.unread for file in inventory.files)
+    told = {line for one in unsure for line in one.evidence}
+    strange = any(not told.issuperset(file.unread) for file in inventory.files)
     if nothing or dropped or strange or _failed(found, case) or _is_error(unsure):
         return Verdict.UNKNOWN
     return Verdict.POSSIBLE if unsure else Verdict.NONE

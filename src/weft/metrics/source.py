@@ -39,6 +39,8 @@ class Exporter:
     labels: Mapping[str, str]
     """Its label for a field of the key of an entity."""
     source: str
+    own_host: str = ""
+    """The label by which it names its host itself, where it does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,17 @@ def link_up_without_address(clue: Clue, case: Case) -> Iterator[Hit]:
             yield Hit(clue, entity, (state[-1].evidence, physical[-1].evidence))
 
 
+def no_port_is_active(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield the ports of hosts none of whose ports is active: they reach no network."""
+    ports: dict[str, list[tuple[Entity, Reading]]] = {}
+    for entity, found in case.inventory.of("port"):
+        for state in found.get("state", ())[-1:]:
+            ports.setdefault(entity.fields["host"], []).append((entity, state))
+    for states in ports.values():
+        if all(state.value == "down" for _, state in states):
+            yield from (Hit(clue, port, (state.evidence,)) for port, state in states)
+
+
 def link_down_beside_links_up(clue: Clue, case: Case) -> Iterator[Hit]:
     """Yield ports of a switch that poll between ports that are up, or beside one that is.
 
