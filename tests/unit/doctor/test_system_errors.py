@@ -4,8 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from weft.doctor import predicates
+from weft.doctor.cause import causes
 from weft.doctor.diagnose import diagnose
 from weft.doctor.verdict import Verdict
+from weft.readers.engine import engine
 
 TEXTS = {
     "Permission denied": "system-permission",
@@ -38,3 +41,17 @@ def test_an_error_that_a_row_knows_is_not_told_twice(tmp_path: Path) -> None:
     causes = [one.cause for one in diagnose([tmp_path]).findings]
     assert causes
     assert not any(one.startswith("system-") for one in causes)
+
+
+NOT_UNDERSTOOD = {"nccl.warning_unread", "nccl.internal", "ibdiagnet.error_unread"}
+"""Rows for texts of a tool that no other row knows."""
+
+
+def test_every_error_that_is_read_speaks_for_a_cause_or_follows_from_one() -> None:
+    known = set(NOT_UNDERSTOOD)
+    for cause in causes():
+        known |= {clue.event for clue in cause.clues}
+        known |= set(cause.explains)
+    errors = {row.code for row in engine().messages if row.severity == "error"}
+    asked = "".join(path.read_text() for path in Path(predicates.__path__[0]).glob("*.py"))
+    assert {code for code in errors - known if f'"{code}"' not in asked} <= {""}
