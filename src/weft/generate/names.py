@@ -7,8 +7,8 @@ input can add a line, a comment or a command to a configuration.
 import re
 
 from weft.errors import SpecError
-from weft.generate.tables import table
 from weft.network.naming import digits, host
+from weft.records import table
 
 
 def checked(kind: str, text: str, what: str) -> str:
@@ -20,7 +20,7 @@ def checked(kind: str, text: str, what: str) -> str:
     Traceback (most recent call last):
     weft.errors.SpecError: cluster name 'a\nb': give letters, digits and . _ - (at most 63)
     """
-    row = table("names")[kind]
+    row = table("weft.generate", "names")[kind]
     if re.fullmatch(row["pattern"], text) is None:
         raise SpecError(f"{what} {text[:60]!r}: {row['allowed']}")
     return text

@@ -15,10 +15,10 @@ from weft.generate.plan import Plan, lossless
 from weft.generate.rendered import BY_WEFT
 from weft.generate.router import PREFIX, Router, Vrf, underlay_of
 from weft.generate.switch_system import SwitchSystem, switch_systems
-from weft.generate.tables import table
 from weft.generate.template import text_of
 from weft.generate.tuned import unset
 from weft.network.network import layout
+from weft.records import table
 
 DSCPS: Final = 64
 OTHER: Final = 0
@@ -110,7 +110,7 @@ def fill(
     vrfs = [_vrf(vrf, ports) for vrf in router.vrfs()]
     values: dict[str, Any] = {
         "by": BY_WEFT,
-        "apply": table("targets")[target].get("apply", ""),
+        "apply": table("weft.generate", "targets")[target].get("apply", ""),
         "cluster": plan.names.cluster.text(),
         "router": router,
         "ports": ports,

@@ -5,14 +5,13 @@ Every answer becomes a key of the cluster or of the job. Nothing is read or writ
 front end asks and passes the answers as text.
 """
 
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any, Final
 
 from weft import catalogue, units
 from weft.errors import SpecError
+from weft.records import table
 from weft.spec import checks
 from weft.spec.cluster import Cluster
 from weft.spec.inference import Inference
@@ -118,7 +117,7 @@ def _question(key: str, row: Mapping[str, Any]) -> Question:
     )  # fmt: skip
 
 
-_ROWS: Final = tomllib.loads((files("weft.spec") / "questions.toml").read_text("utf-8"))
+_ROWS: Final = table("weft.spec", "questions")
 QUESTIONS: Final = tuple(_question(key, row) for key, row in _ROWS.items())
 
 

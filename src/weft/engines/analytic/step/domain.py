@@ -1,15 +1,13 @@
 """How far a training step lies from any that was measured."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from math import exp, hypot, log, log2, sqrt
 from typing import Any, Final
 
 from weft.engines.analytic.collective.constants import shipped
 from weft.engines.analytic.collective.domain import WITHIN
+from weft.records import table
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job
@@ -21,10 +19,9 @@ _EDGE: Final = 1.2816
 """Spreads of a normal law from its middle to the edge of its 80 % band."""
 
 
-@cache
 def measured() -> Mapping[str, Any]:
     """Return what published steps span."""
-    return tomllib.loads((files(__package__) / "spans.toml").read_text(encoding="utf-8"))
+    return table(__package__, "spans")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
