@@ -64,12 +64,13 @@ class Share:
     def said(self) -> str:
         """Name both, and the scenario."""
         published = self.published
-        return f"simulated {_range(self.simulated)} by {self.cells}, {self.seeds} seeds; " + (
-            "nothing is published" if published is None else f"published {_range(published)}"
+        return f"simulated {band(self.simulated)} by {self.cells}, {self.seeds} seeds; " + (
+            "nothing is published" if published is None else f"published {band(published)}"
         )
 
 
-def _range(one: Sourced) -> str:
+def band(one: Sourced) -> str:
+    """Return a share with its range."""
     return f"{one.value:.0%} ({one.low:.0%} to {one.high:.0%})"
 
 
