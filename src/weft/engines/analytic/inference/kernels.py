@@ -155,10 +155,8 @@ def _score_width(service: Inference, *, prompt: bool) -> float:
     (absorbed projections) [DeepSeek-V2, section 2.1.2].
     """
     model, mla = service.model, service.model.latent_attention
-    if mla is None:
-        return 2 * model.heads * model.head_dim
-    if prompt:
-        return model.heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim)
+    if mla is None or prompt:
+        return model.attention_width
     return model.heads * (2 * mla.kv_lora_rank + mla.qk_rope_head_dim)
 
 

@@ -19,6 +19,7 @@ prefix caches are not in the model.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Final
 
 from weft.engines.analytic.collective import collective_time
@@ -116,29 +117,27 @@ def serve(
     cluster: Cluster, service: Inference, *, collective: Collective = collective_time
 ) -> Service:
     """Return the speed of a resolved service, each number with its 80 % band."""
-    nominal = speeds(cluster, service, knobs(), collective=collective)
-    moved = [
-        (
-            speeds(cluster, service, low, collective=collective),
-            speeds(cluster, service, high, collective=collective),
-        )
-        for low, high in _variants()
-    ]
+
+    def at(inputs: Knobs) -> Speeds:
+        return speeds(cluster, service, inputs, collective=collective)
+
+    nominal = at(knobs())
+    moved = [(at(low), at(high)) for low, high in _variants()]
 
     def estimate(pick: Callable[[Speeds], float]) -> Estimate:
         return _banded(pick(nominal), [(pick(one), pick(other)) for one, other in moved])
 
     return Service(
-        first_token_s=estimate(lambda s: s.first_token_s),
-        step_s=estimate(lambda s: s.step_s),
-        token_s=estimate(lambda s: s.token_s),
-        tokens_per_s=estimate(lambda s: s.tokens_per_s),
-        network_ratio=estimate(lambda s: s.network_ratio),
-        prefill_network_ratio=estimate(lambda s: s.prefill_network_ratio),
-        decode_s=nominal.decode_s,
-        prefill_s=nominal.prefill_s,
+        **{name: estimate(attrgetter(name)) for name in _ESTIMATED},
+        decode_s=nominal.decode_s, prefill_s=nominal.prefill_s,
         memory_bytes=memory_bytes(service),
-    )
+    )  # fmt: skip
+
+
+_ESTIMATED: Final = (
+    "first_token_s", "step_s", "token_s", "tokens_per_s", "network_ratio",
+    "prefill_network_ratio",
+)  # fmt: skip
 
 
 def tokens_per_s(cluster: Cluster, service: Inference) -> float:

@@ -258,15 +258,7 @@ def attention_flops(job: Job) -> float:
         if job.attention != "unfused"
         else job.sequence_length
     )
-    return 2 * tokens_of(job) * keys * _score_width(job)
-
-
-def _score_width(job: Job) -> float:
-    model, mla = job.model, job.model.latent_attention
-    if mla is None:
-        return 2 * model.heads * model.head_dim / spread_of(job).tp
-    width = mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim
-    return model.heads * width / spread_of(job).tp
+    return 2 * tokens_of(job) * keys * (model.attention_width / spread_of(job).tp)
 
 
 def attention_core(job: Job, on: Device) -> tuple[Times, Times]:
@@ -307,7 +299,7 @@ def layer_times(job: Job, on: Device, *, sparse: bool) -> tuple[Times, Times, Ti
         products.append(Product(
             rows=tokens_of(job), inner=job.model.hidden, columns=-(-experts.experts // 64) * 64,
         ))  # fmt: skip
-        shared = experts.shared_ffn_hidden or experts.shared_experts * experts.ffn_hidden
+        shared = experts.shared_width
         products += list(dense_products(job, shared)) if shared else []
         products_count = len(products) + len(grouped)
     else:
@@ -385,9 +377,8 @@ def layer_elements(job: Job, on: Device, *, sparse: bool) -> dict[str, float]:
         return found | {"inner": tokens * model.ffn_hidden / spread.tp}
     split_tokens = spread.tp if spread.ep > 1 else 1
     copies = tokens * experts.experts_per_token / split_tokens
-    shared = experts.shared_ffn_hidden or experts.shared_experts * experts.ffn_hidden
     return found | {
-        "inner": copies * experts.ffn_hidden + tokens * shared / spread.tp,
+        "inner": copies * experts.ffn_hidden + tokens * experts.shared_width / spread.tp,
         "copies": on.route_passes * copies * model.hidden,
     }
 

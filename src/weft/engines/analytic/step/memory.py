@@ -102,18 +102,12 @@ def layer_activation_bytes(job: Job) -> float:
         inside = 2 * width
         outside -= 4 * model.hidden / split
         outside += 2 * (mla.q_lora_rank + mla.kv_lora_rank + mla.qk_rope_head_dim)
-    inside += (3 if model.gated_ffn else 2) * 2 * _dense_width(job)
+    dense = model.experts.shared_width if model.experts else model.ffn_hidden
+    inside += (3 if model.gated_ffn else 2) * 2 * dense
     scores = 0.0
     if job.attention == "unfused" and job.recompute == "none":
         scores = 5 * model.heads * job.sequence_length
     return tokens * (outside + (inside + scores + _copies_bytes(job)) / spread.tp)
-
-
-def _dense_width(job: Job) -> float:
-    experts = job.model.experts
-    if experts is None:
-        return job.model.ffn_hidden
-    return experts.shared_ffn_hidden or experts.shared_experts * experts.ffn_hidden
 
 
 def _copies_bytes(job: Job) -> float:

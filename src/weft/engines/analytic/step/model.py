@@ -7,7 +7,6 @@ from statistics import NormalDist
 from typing import Final
 
 from weft import catalogue
-from weft.catalogue.devices import Gpu
 from weft.engines.analytic.collective import collective_time
 from weft.engines.analytic.step import domain
 from weft.engines.analytic.step.compute import (
@@ -54,7 +53,7 @@ def step_time(
     times = tuple(_total_s(cluster, demand, collective) for demand in prepared.wanted)
     parts, shares = prepared.parts_s(times), prepared.exposed_ratios(times)
     total_s = sum(parts.values())
-    generation = _gpu(cluster).generation
+    generation = catalogue.find("gpus", cluster.host.gpu).generation
     low, high = fitted.band(job, generation, one_host=_hosts(cluster, job) <= 1)
     place = domain.place_of(cluster, job, generation)
     return StepTime(
@@ -115,9 +114,8 @@ def prepare(cluster: Cluster, job: Job, fitted: Constants | None = None) -> Prep
     """Work out all of a step that does not depend on the network between domains."""
     fitted = fitted or constants()
     software = fitted.software[software_class(job)]
-    on = as_measured(
-        device_of(_gpu(cluster), job, fitted, software), cluster.overlay, job.precision
-    )
+    gpu = catalogue.find("gpus", cluster.host.gpu)
+    on = as_measured(device_of(gpu, job, fitted, software), cluster.overlay, job.precision)
     compute = _Compute(job, on, software, fitted)
     alone = compute.breakdown_s()
     alone["memory_bound"] += accumulate_s(job, on)
@@ -132,12 +130,6 @@ def prepare(cluster: Cluster, job: Job, fitted: Constants | None = None) -> Prep
         bubble_per_exposed=bubble_s(spread_of(job), 1.0, 0.0) / micro_batches(job),
         straggler_s=fitted.jitter_ratio * slowest_of(job.gpus or cluster.gpus) * waits,
     )
-
-
-def _gpu(cluster: Cluster) -> Gpu:
-    gpu = catalogue.find("gpus", cluster.host.gpu)
-    assert isinstance(gpu, Gpu)
-    return gpu
 
 
 ROUTER_ISSUES: Final = 1.5

@@ -5,7 +5,6 @@ from functools import lru_cache
 from itertools import islice
 
 from weft import catalogue
-from weft.catalogue.devices import Gpu
 from weft.engines.analytic.step.memory import memory_bytes
 from weft.engines.analytic.step.model import step_time
 from weft.engines.analytic.step.ways import Machine, Ways, ways_of
@@ -212,9 +211,7 @@ def _check_divides(job: Job) -> None:
 
 
 def _memory(cluster: Cluster) -> float:
-    gpu = catalogue.find("gpus", cluster.host.gpu)
-    assert isinstance(gpu, Gpu)
-    return gpu.memory_bytes.value
+    return catalogue.find("gpus", cluster.host.gpu).memory_bytes.value
 
 
 def _check_memory(cluster: Cluster, job: Job) -> None:
