@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from weft.design.bom import server_of
 from weft.generate import names
 from weft.generate.cloud import Cloud, cloud_of
-from weft.generate.host import server_of
 from weft.generate.lossless import Labels
 from weft.generate.planned import Planned, Refused, Scalar, numbered
 from weft.generate.subnet import Subnet

@@ -23,6 +23,7 @@ from weft.engines.analytic.step.constants import (
 )
 from weft.engines.analytic.step.memory import LOW_PRECISIONS
 from weft.engines.analytic.step.operations import passes_of
+from weft.spec.overlay import Overlay
 from weft.spec.workload import Job
 from weft.traffic.demand import (
     ACTIVATION_BYTES,
@@ -152,6 +153,19 @@ def device(gpu: Gpu, precision: str, constants: Constants, software: Software) -
         operand_bytes=1.0 if precision in LOW_PRECISIONS else ACTIVATION_BYTES * wide,
         element_ratio=wide,
         way=software.operations,
+    )
+
+
+def as_measured(on: Device, overlay: Overlay | None, precision: str) -> Device:
+    """Return a GPU with the rates that the user measured, if there is an overlay."""
+    if overlay is None:
+        return on
+    return replace(
+        on,
+        flop_per_s=on.flop_per_s * overlay.matrix(precision),
+        half_flop_per_s=on.half_flop_per_s * overlay.matrix("bf16"),
+        attention_flop_per_s=on.attention_flop_per_s * overlay.attention_ratio,
+        memory_bytes_per_s=on.memory_bytes_per_s * overlay.memory_ratio,
     )
 
 

@@ -13,6 +13,7 @@ from weft.engines.analytic.step.compute import (
     Device,
     Times,
     accumulate_s,
+    as_measured,
     device_of,
     head_times,
     layer_kernels,
@@ -26,7 +27,6 @@ from weft.engines.analytic.step.constants import (
     software_class,
 )
 from weft.engines.analytic.step.flops import hardware_flops, model_flops
-from weft.engines.analytic.step.measured import as_measured
 from weft.engines.analytic.step.memory import memory_bytes
 from weft.engines.analytic.step.overlap import Windows, exposed_s
 from weft.engines.analytic.step.pipeline import bubble_s
