@@ -13,8 +13,10 @@ from typing import Any, Final
 from weft.generate.lossless import Marking, Pause
 from weft.generate.plan import Plan, lossless
 from weft.generate.rendered import BY_WEFT
-from weft.generate.router import PREFIX, Router, Vrf, underlay_of
+from weft.generate.router import PREFIX, Router, Vrf, cages, routers, underlay_of
+from weft.generate.site_text import site_text
 from weft.generate.switch_system import SwitchSystem, switch_systems
+from weft.generate.target import Files
 from weft.generate.template import text_of
 from weft.generate.tuned import unset
 from weft.network.network import layout
@@ -99,6 +101,28 @@ def lossless_of(plan: Plan, name: str) -> Lossless | None:
     on = switch_systems()[name]
     pause, marking = lossless(plan.cluster, on)
     return Lossless(system=on, pause=pause, marking=marking, unset=unset(pause))
+
+
+def switch_files(
+    plan: Plan, target: str, file: str, name: Callable[[int, int, int], str], *, vrf: str,
+    **more: Any,  # noqa: ANN401 - whatever the target's template asks for besides
+) -> Files:  # fmt: skip
+    """Yield the file of every switch.
+
+    ``name`` is of a port by its cage, its place in it and the ports of a cage; ``vrf`` what the
+    system calls its management VRF.
+    """
+    held = cages(plan)
+
+    def port(number: int) -> str:
+        return name(*held.place(number), held.split)
+
+    for router in routers(plan):
+        used = {held.place(port.number)[0] for port in router.switch.ports}
+        yield f"{router.name}/{file}", fill(
+            target, f"{file}.j2", plan, router, port, site=site_text(plan, router, vrf),
+            cages=held, used_cages=sorted(used), **more,
+        )  # fmt: skip
 
 
 def fill(
