@@ -75,16 +75,15 @@ def cabling(plan: Plan) -> Cabling:
     hosts = (
         Device(name=host(n, cluster.hosts), role=HOST, group=-1) for n in range(cluster.hosts)
     )
+    found = (
+        Device(name=one.name, role=TIER_NAMES[one.tier], group=one.group) for one in switches
+    )
     return Cabling(
-        devices=(*hosts, *(_device(one) for one in switches)),
+        devices=(*hosts, *found),
         cables=tuple(_cables(plan, switches)),
         host=_host_model(plan),
         switch=_model(layout(cluster).site.switch),
     )
-
-
-def _device(switch: Wired) -> Device:
-    return Device(name=switch.name, role=TIER_NAMES[switch.tier], group=switch.group)
 
 
 def _cables(plan: Plan, switches: tuple[Wired, ...]) -> Iterator[Cable]:

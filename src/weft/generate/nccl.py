@@ -120,10 +120,6 @@ def _planned(case: _Case) -> Iterator[Setting]:
                 yield name, numbered(f"nccl.{name}", value, **fields)
 
 
-def _devices(case: _Case) -> Iterator[_Asked]:
-    yield "NCCL_IB_HCA", f"={devices(case.cluster, case.layout).text()}", {}
-
-
 def _roce(case: _Case) -> Iterator[_Asked]:
     assert case.labels is not None
     label, balancing = case.labels.traffic_class, case.cluster.fabric.load_balancing
@@ -172,7 +168,9 @@ _RULES: Final[
         lambda case: (
             case.cloud is None and (case.labels is not None or case.kind == "infiniband")
         ),
-        _devices,
+        lambda case: iter(
+            [("NCCL_IB_HCA", f"={devices(case.cluster, case.layout).text()}", {})]
+        ),
     ),
     (lambda case: case.labels is not None and case.cloud is None, _roce),
     (lambda case: case.subnet is not None, _infiniband),

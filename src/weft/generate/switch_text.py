@@ -150,7 +150,7 @@ def fill(
         "labels": plan.labels,
         "other": OTHER,
         "other_dscps": _other_dscps(plan),
-        "balancing": _balancing(plan),
+        "balancing": plan.cluster.fabric.load_balancing or "ecmp",
         "seed": router.switch.count + 1,
         "lossless": None,
     }
@@ -204,11 +204,6 @@ def _other_dscps(plan: Plan) -> list[int]:
         return []
     own = {plan.labels.dscp.whole(), plan.labels.cnp_dscp.whole()}
     return [dscp for dscp in range(DSCPS) if dscp not in own]
-
-
-def _balancing(plan: Plan) -> str:
-    """Return how the cluster's document spreads flows; ecmp where it leaves it open."""
-    return plan.cluster.fabric.load_balancing or "ecmp"
 
 
 def vendor_refusal(

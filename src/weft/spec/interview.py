@@ -67,9 +67,7 @@ def _one_of(*names: str) -> Check:
     return check
 
 
-def _ratio(text: str) -> float | None:
-    if text == UNKNOWN:
-        return None
+def _ratio(text: str) -> float:
     number = text.removesuffix("%").strip()
     try:
         ratio = float(number) / (100 if text.endswith("%") else 1)
@@ -80,12 +78,8 @@ def _ratio(text: str) -> float | None:
     return ratio
 
 
-def _money(text: str) -> float | None:
-    return None if text == UNKNOWN else units.parse_money(text)
-
-
-def _time(text: str) -> float | None:
-    return None if text == UNKNOWN else units.parse_time(text)
+def _if_known(parse: Callable[[str], float]) -> Check:
+    return lambda text: None if text == UNKNOWN else parse(text)
 
 
 def _devices(text: str) -> dict[str, int]:
@@ -103,8 +97,9 @@ def _devices(text: str) -> dict[str, int]:
 
 
 _ANSWERS: Final[Mapping[str, Check]] = {
-    "whole number": _whole, "money": _money, "time": _time, "share": _ratio,
-    "devices": _devices, "preset": _one_of(*presets()), "model": _one_of(*models()),
+    "whole number": _whole, "money": _if_known(units.parse_money),
+    "time": _if_known(units.parse_time), "share": _if_known(_ratio), "devices": _devices,
+    "preset": _one_of(*presets()), "model": _one_of(*models()),
 }  # fmt: skip
 _UNITS: Final = {"money": "USD", "time": "s"}
 

@@ -130,7 +130,9 @@ def _pair(
 ) -> tuple[Cluster, W]:
     mappings = [tree for path in paths for tree in _documents(path)]
     for_cluster, for_work = split_sets(sets, work)
-    places = ", ".join(_place(path) for path in paths)
+    places = ", ".join(
+        path.marks.get((), "") if isinstance(path, Tree) else str(path) for path in paths
+    )
     cluster_tree = _resolved(_pick(mappings, "Cluster", places), "Cluster", for_cluster)
     work_tree = _resolved(_pick(mappings, kind, places), kind, for_work)
     cluster, lines = _built(cluster_tree, Cluster)
@@ -339,10 +341,6 @@ def _load(where: Where, kind: str, part: type[P], sets: Iterable[str]) -> P:
 def kinds_in(path: str | File) -> tuple[str, ...]:
     """Return the kinds of the documents of a file; those of no kind are left out."""
     return tuple(kind for tree in _documents(path) if (kind := _kind(tree)) is not None)
-
-
-def _place(where: str | File | Tree) -> str:
-    return where.marks.get((), "") if isinstance(where, Tree) else str(where)
 
 
 def _documents(path: str | File | Tree) -> list[Tree]:

@@ -1,6 +1,6 @@
 """The job as it is asked about: model, parallelism, precision, batches."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Discriminator, Field, Tag
 
@@ -236,13 +236,11 @@ class Parallelism(Part):
     one for each host that has any of them (DeepEP and its like)."""
 
 
-def _arm(value: object) -> str:
-    return "as a word" if isinstance(value, str) else "as a mapping"
-
-
+AUTO: Final = Discriminator(lambda v: "as a word" if isinstance(v, str) else "as a mapping")
+"""Tells ``auto`` from parallelism that is written out."""
 Spread = Annotated[
     Annotated[Parallelism, Tag("as a mapping")] | Annotated[Literal["auto"], Tag("as a word")],
-    Discriminator(_arm),
+    AUTO,
 ]
 """How a job is spread, or ``auto``."""
 

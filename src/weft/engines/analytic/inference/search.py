@@ -41,7 +41,7 @@ def resolve(cluster: Cluster, service: Inference) -> Inference:
             "the model does not fit in one host, and hosts have no NIC; set host.nics to 1 or "
             "more"
         )
-    keeping = [pair for pair in timed if _keeps(service, pair[1])]
+    keeping = [pair for pair in timed if _excess(service, pair[1]) <= 1]
     if keeping:
         return max(keeping, key=lambda pair: pair[1].tokens_per_s)[0]
     return min(timed, key=lambda pair: _excess(service, pair[1]))[0]
@@ -95,7 +95,8 @@ def candidates(cluster: Cluster, service: Inference) -> Iterator[Inference]:
             if gpus % (tp * pp):
                 continue
             dp = gpus // (tp * pp)
-            sizes = [tp * n for n in _divisors(dp) if 1 < tp * n <= experts]
+            divisors = [n for n in range(1, dp + 1) if dp % n == 0]
+            sizes = [tp * n for n in divisors if 1 < tp * n <= experts]
             for ep in (1, *sizes) if model.experts else (1,):
                 spread = ServingParallelism(tp=tp, pp=pp, ep=ep, dp=dp)
                 one = service.with_(parallelism=spread)
@@ -134,10 +135,6 @@ def _memory_bytes(cluster: Cluster) -> float:
     return catalogue.find("gpus", cluster.host.gpu).memory_bytes.value
 
 
-def _keeps(service: Inference, found: Speeds) -> bool:
-    return _excess(service, found) <= 1
-
-
 def _excess(service: Inference, found: Speeds) -> float:
     """Return the worst time over its limit."""
     limits = (
@@ -151,7 +148,3 @@ def _powers(most: int) -> Iterator[int]:
     while size <= most:
         yield size
         size *= 2
-
-
-def _divisors(number: int) -> list[int]:
-    return [n for n in range(1, number + 1) if number % n == 0]

@@ -46,11 +46,11 @@ def place_of(cluster: Cluster, job: Job, generation: str) -> Place:
 
 def distances(place: Place) -> dict[str, float]:
     """Return the distance beyond published steps along each axis; empty inside of them."""
-    known = measured()
+    known, fabrics = measured(), shipped().spread.measured["across"].fabrics
     found = {
         "gpus": max(0.0, log2(max(1, place.gpus) / _largest(place))),
         "generation": float(place.generation not in known["gpus"]),
-        "fabric": float(bool(place.fabric) and place.fabric not in _fabrics()),
+        "fabric": float(bool(place.fabric) and place.fabric not in fabrics),
     }
     return {axis: far for axis, far in found.items() if far > 0}
 
@@ -58,10 +58,6 @@ def distances(place: Place) -> dict[str, float]:
 def _largest(place: Place) -> int:
     by_generation: Mapping[str, int] = measured()["gpus"]
     return by_generation.get(place.generation) or max(by_generation.values())
-
-
-def _fabrics() -> frozenset[str]:
-    return shipped().spread.measured["across"].fabrics
 
 
 def sentence(place: Place) -> str:

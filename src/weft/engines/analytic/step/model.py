@@ -54,7 +54,8 @@ def step_time(
     parts, shares = prepared.parts_s(times), prepared.exposed_ratios(times)
     total_s = sum(parts.values())
     generation = catalogue.find("gpus", cluster.host.gpu).generation
-    low, high = fitted.band(job, generation, one_host=_hosts(cluster, job) <= 1)
+    one_host = (job.gpus or cluster.gpus) <= cluster.host.gpus
+    low, high = fitted.band(job, generation, one_host=one_host)
     place = domain.place_of(cluster, job, generation)
     return StepTime(
         step_s=domain.widened(Estimate(total_s, total_s * low, total_s * high), place),
@@ -148,10 +149,6 @@ def slowest_of(gpus: int) -> float:
         z((n - 0.375) / (n + 1/4))
     """
     return max(0.0, NormalDist().inv_cdf((gpus - 0.375) / (gpus + 0.25)))
-
-
-def _hosts(cluster: Cluster, job: Job) -> float:
-    return (job.gpus or cluster.gpus) / cluster.host.gpus
 
 
 class _Compute:

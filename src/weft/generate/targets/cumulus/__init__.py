@@ -56,8 +56,7 @@ def _numbers(release: str) -> tuple[int, int]:
     return int(major), int(rest.partition(".")[0])
 
 
-def _refuses(plan: Plan) -> str | None:
-    return vendor_refusal(plan, "cumulus", SWITCHES, most_paths=MOST_PATHS)
-
-
-cumulus = declared("cumulus", files=_files, refuses=_refuses)
+cumulus = declared(
+    "cumulus", files=_files,
+    refuses=lambda plan: vendor_refusal(plan, "cumulus", SWITCHES, most_paths=MOST_PATHS),
+)  # fmt: skip

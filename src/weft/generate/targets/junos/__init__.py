@@ -48,8 +48,7 @@ def _listed(asns: list[int]) -> str:
     return str(asns[0]) if len(asns) == 1 else f"[ {' '.join(map(str, asns))} ]"
 
 
-def _refuses(plan: Plan) -> str | None:
-    return vendor_refusal(plan, "junos", SWITCHES, most_paths=ECMP[-1])
-
-
-junos = declared("junos", files=_files, refuses=_refuses)
+junos = declared(
+    "junos", files=_files,
+    refuses=lambda plan: vendor_refusal(plan, "junos", SWITCHES, most_paths=ECMP[-1]),
+)  # fmt: skip

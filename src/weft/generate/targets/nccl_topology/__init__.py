@@ -22,18 +22,15 @@ SOCKETS: Final = 2
 
 def _files(plan: Plan) -> Files:
     host = plan.cluster.host
+    gpu = catalogue.find("gpus", host.gpu)
     together = min(host.gpus, host.nics)
     infiniband = plan.cluster.fabric.kind == "infiniband"
     yield "weft-nccl-topology", text_of(
         "nccl_topology/weft-nccl-topology.j2", head=header(plan, SCRIPT), xml=XML, host=host,
         layer="InfiniBand" if infiniband else "Ethernet", together=together,
-        nic_class="0x020700" if infiniband else "0x020000", speed=_speed(plan),
+        nic_class="0x020700" if infiniband else "0x020000", speed=LANE_SPEED[gpu.pcie_gen],
         sockets=SOCKETS, each_socket=-(-together // SOCKETS),
     )  # fmt: skip
-
-
-def _speed(plan: Plan) -> str:
-    return LANE_SPEED[catalogue.find("gpus", plan.cluster.host.gpu).pcie_gen]
 
 
 def _refuses(plan: Plan) -> str | None:
