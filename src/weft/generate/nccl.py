@@ -32,6 +32,12 @@ class Variables:
     beside: Planned | None = None
     """What a cloud wants besides variables."""
 
+    @property
+    def queue_pairs(self) -> int:
+        """Queue pairs of a connection."""
+        asked = self.settings.get("NCCL_IB_QPS_PER_CONNECTION")
+        return int(asked.text()) if asked else 1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
@@ -76,14 +82,11 @@ def variables(
             settings[name] = numbered("nccl.by_user", value)
     return Variables(
         settings=dict(sorted(settings.items())), refused=tuple(refused),
-        gid_index=_gid(case), beside=_beside(cloud),
+        gid_index=_gid(case),
+        beside=None if cloud is None else Planned(
+            value=cloud.title, reason=cloud.beside, source=cloud.source
+        ),
     )  # fmt: skip
-
-
-def _beside(cloud: Cloud | None) -> Planned | None:
-    if cloud is None:
-        return None
-    return Planned(value=cloud.title, reason=cloud.beside, source=cloud.source)
 
 
 def devices(cluster: Cluster, layout: Layout) -> Planned:
@@ -104,13 +107,10 @@ def devices(cluster: Cluster, layout: Layout) -> Planned:
     known = server.rdma_devices if server and server.nic == cluster.host.nic else ()
     if server is not None and len(known) == nics:
         return numbered("devices.of_server", ",".join(known), server=server.title)
-    counted = (f"{_driver(cluster)}{number}" for number in range(nics))
-    return numbered("devices.assumed", ",".join(counted))
-
-
-def _driver(cluster: Cluster) -> str:
     nic = resolve(cluster).nic
-    return (nic.rdma_name if nic else "") or "mlx5_"
+    driver = (nic.rdma_name if nic else "") or "mlx5_"
+    counted = (f"{driver}{number}" for number in range(nics))
+    return numbered("devices.assumed", ",".join(counted))
 
 
 def _planned(case: _Case) -> Iterator[Setting]:

@@ -125,7 +125,9 @@ def walk(graph: Graph, ways: Walk, choose: Choose, gate: Ints | None = None) -> 
         )
         taken[path, number] = low + choose(hop) % (high - low)
         at[path] = graph.target[taken[path, number]]
-    return _packed(ways, taken)
+    used = taken >= 0
+    start = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
+    return Paths(flow=ways.flow, share=ways.share, start=start, links=taken[used])
 
 
 def _check_joined(graph: Graph, ways: Walk) -> None:
@@ -181,12 +183,6 @@ def _up_from_spine(graph: Graph, spines: Ints) -> tuple[Ints, Ints]:
         return spines[:, 0], spines[:, 1]
     count = len(spines)
     return np.full(count, graph.first[2]), np.full(count, graph.first[3])
-
-
-def _packed(ways: Walk, taken: Ints) -> Paths:
-    used = taken >= 0
-    start = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
-    return Paths(flow=ways.flow, share=ways.share, start=start, links=taken[used])
 
 
 def pools(graph: Graph) -> Ints:

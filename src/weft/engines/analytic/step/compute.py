@@ -73,11 +73,7 @@ class Device:
     attention_flop_per_s: float
     memory_bytes_per_s: float
     compute_units: int
-    wave_loss: float
-    depth_loss: float
-    route_passes: float
-    grouped_ratio: float
-    unaligned_ratio: float
+    fitted: Constants
     kernel_s: float
     operand_bytes: float
     element_ratio: float
@@ -144,11 +140,7 @@ def device(gpu: Gpu, precision: str, constants: Constants, software: Software) -
         attention_flop_per_s=half_peak * generation.attention * software.attention * clock,
         memory_bytes_per_s=bandwidth / software.passes,
         compute_units=generation.compute_units,
-        wave_loss=constants.wave_loss,
-        depth_loss=constants.depth_loss,
-        route_passes=constants.route_passes,
-        grouped_ratio=constants.grouped_ratio,
-        unaligned_ratio=constants.unaligned_ratio,
+        fitted=constants,
         kernel_s=software.kernel_s,
         operand_bytes=1.0 if precision in LOW_PRECISIONS else ACTIVATION_BYTES * wide,
         element_ratio=wide,
@@ -196,10 +188,10 @@ def product_s(product: Product, on: Device, flop_per_s: float | None = None) -> 
     waves = tiles * product.groups / on.compute_units
     rate = flop_per_s or on.flop_per_s
     if product.inner % ALIGNED or product.columns % ALIGNED:
-        rate *= on.unaligned_ratio
+        rate *= on.fitted.unaligned_ratio
     padded = max(product.rows, TILE_ROWS) * product.inner * product.columns * product.groups
-    compute_s = 2 * padded / rate * (1 + on.wave_loss / waves)
-    compute_s *= 1 + on.depth_loss / product.inner
+    compute_s = 2 * padded / rate * (1 + on.fitted.wave_loss / waves)
+    compute_s *= 1 + on.fitted.depth_loss / product.inner
     moved = product.rows * (product.inner + product.columns) + product.inner * product.columns
     return max(compute_s, moved * product.groups * on.operand_bytes / on.memory_bytes_per_s)
 
@@ -293,7 +285,7 @@ def attention_core(job: Job, on: Device) -> tuple[Times, Times]:
         rows=job.sequence_length, inner=width, columns=job.sequence_length,
         groups=scores / job.sequence_length**2,
     )  # fmt: skip
-    products_s = 2 * product_s(square, on, on.half_flop_per_s * on.grouped_ratio)
+    products_s = 2 * product_s(square, on, on.half_flop_per_s * on.fitted.grouped_ratio)
     # Softmax with its mask reads and writes the scores, dropout reads, writes and keeps a
     # mask; backward passes over them twice as often [Korthikanti 2022, equation 1].
     passes_s = scores * 9 / on.memory_bytes_per_s
@@ -308,7 +300,7 @@ def layer_times(job: Job, on: Device, *, sparse: bool) -> tuple[Times, Times, Ti
     matrix_s = 0.0
     if sparse and experts is not None:
         grouped = list(expert_products(job))
-        rate = on.flop_per_s * on.grouped_ratio
+        rate = on.flop_per_s * on.fitted.grouped_ratio
         matrix_s += sum(product_s(p, on, rate) for p in grouped)
         products.append(Product(
             rows=tokens_of(job), inner=job.model.hidden, columns=-(-experts.experts // 64) * 64,
@@ -393,7 +385,7 @@ def layer_elements(job: Job, on: Device, *, sparse: bool) -> dict[str, float]:
     copies = tokens * experts.experts_per_token / split_tokens
     return found | {
         "inner": copies * experts.ffn_hidden + tokens * experts.shared_width / spread.tp,
-        "copies": on.route_passes * copies * model.hidden,
+        "copies": on.fitted.route_passes * copies * model.hidden,
     }
 
 
