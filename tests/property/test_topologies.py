@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, dijkstra, maximum_flow
 
+from link_loads import link_loads
 from weft import plugins
 from weft.catalogue.devices import Switch
 from weft.errors import Infeasible
 from weft.network import routings, topologies
 from weft.network.graph import HOST_LEAF, LEAF_SPINE, SPINE_CORE, build
-from weft.network.routing import Demands, Routing, link_loads
+from weft.network.routing import Demands, Routing
 from weft.network.topology import Layout, Place, Topology, site_of
 from weft.spec.cluster import TopologyChoice
 

@@ -72,17 +72,6 @@ class Routing:
     """Whether paths lead through groups that hold neither end, not up and down alone."""
 
 
-def link_loads(graph: Graph, routing: Routing, demands: Demands, seed: int = 0) -> Floats:
-    """Return the bytes that every link carries."""
-    paths = routing.route(graph, demands, seed)
-    carried = paths.share * demands.size_bytes[paths.flow]
-    by_hop = np.repeat(carried, np.diff(paths.start))
-    loads: Floats = np.bincount(paths.links, weights=by_hop, minlength=graph.links).astype(
-        float
-    )
-    return loads
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk:
     """The paths to find: one a row, each in one plane."""

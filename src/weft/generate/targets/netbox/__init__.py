@@ -13,10 +13,6 @@ from weft.records import table
 
 INTERFACE: Final = "dcim.interface"
 COLOURS: Final = {HOST: "9e9e9e", "leaf": "2196f3", "spine": "4caf50", "core": "ff9800"}
-PROVEN: Final = (
-    "1-sites.csv", "2-manufacturers.csv", "3-device-roles.csv", "4-device-types.csv",
-    "5-devices.csv", "6-interfaces.csv", "7-cables.csv",
-)  # fmt: skip
 Rows = Iterable[tuple[object, ...]]
 
 
