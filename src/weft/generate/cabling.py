@@ -6,7 +6,7 @@ from typing import Final
 
 from weft import catalogue
 from weft.catalogue.devices import Server, Switch
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.wiring import Port, Wired, wired
 from weft.network.naming import TIER_NAMES, host
 from weft.network.network import layout
@@ -100,9 +100,7 @@ def _cables(plan: Plan, switches: tuple[Wired, ...]) -> Iterator[Cable]:
 
 
 def _nic(plan: Plan, port: Port) -> End:
-    name = plan.names.device_list()[port.peer_port]
-    if Feature.PLANES in plan.features:
-        name = f"{name}-plane{port.plane}"
+    name = plan.device(port.peer_port, port.plane)
     number = port.peer_port * plan.cluster.topology.planes + port.plane
     return End(device=port.peer, number=number, nic=name)
 

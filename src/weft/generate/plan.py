@@ -118,6 +118,11 @@ class Plan:
     sources: tuple[Source, ...]
     provenance: Provenance
 
+    def device(self, nic: int, plane: int) -> str:
+        """Return what a host calls a NIC, with its plane where it has several."""
+        name = self.names.device_list()[nic]
+        return f"{name}-plane{plane}" if Feature.PLANES in self.features else name
+
     def numbers(self) -> Iterator[tuple[str, Planned]]:
         """Yield every value with the path to it."""
         for field in fields(self):

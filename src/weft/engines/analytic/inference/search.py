@@ -5,9 +5,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 
-from weft import catalogue
 from weft.engines.analytic.inference.memory import memory_bytes
 from weft.engines.analytic.inference.model import Speeds, knobs, speeds
+from weft.engines.analytic.step.memory import gpu_memory_bytes, powers_of_two
 from weft.errors import Infeasible
 from weft.spec import checks
 from weft.spec.cluster import Cluster
@@ -90,8 +90,8 @@ def candidates(cluster: Cluster, service: Inference) -> Iterator[Inference]:
     """Yield every way to serve the model that the GPUs and the model allow."""
     gpus, model = service.gpus or cluster.gpus, service.model
     experts = model.experts.experts if model.experts else 1
-    for tp in _powers(min(LARGEST_TP, gpus)):
-        for pp in _powers(min(LARGEST_PP, gpus // tp)):
+    for tp in powers_of_two(min(LARGEST_TP, gpus)):
+        for pp in powers_of_two(min(LARGEST_PP, gpus // tp)):
             if gpus % (tp * pp):
                 continue
             dp = gpus // (tp * pp)
@@ -106,11 +106,11 @@ def candidates(cluster: Cluster, service: Inference) -> Iterator[Inference]:
 
 def fits(cluster: Cluster, service: Inference) -> bool:
     """Say whether weights and cache fit in the memory of a GPU."""
-    return sum(memory_bytes(service).values()) <= _memory_bytes(cluster)
+    return sum(memory_bytes(service).values()) <= gpu_memory_bytes(cluster)
 
 
 def _raise_if_too_large(cluster: Cluster, tried: list[Inference]) -> None:
-    room = _memory_bytes(cluster)
+    room = gpu_memory_bytes(cluster)
     if not tried:
         raise Infeasible("no parallelism suits this model on these GPUs; change gpus")
     best = min(tried, key=lambda one: sum(memory_bytes(one).values()))
@@ -131,20 +131,9 @@ def _raise_if_too_large(cluster: Cluster, tried: list[Inference]) -> None:
     )
 
 
-def _memory_bytes(cluster: Cluster) -> float:
-    return catalogue.find("gpus", cluster.host.gpu).memory_bytes.value
-
-
 def _excess(service: Inference, found: Speeds) -> float:
     """Return the worst time over its limit."""
     limits = (
         (found.first_token_s, service.first_token_s), (found.token_s, service.token_s)
     )  # fmt: skip
     return max((time_s / limit for time_s, limit in limits if limit), default=0.0)
-
-
-def _powers(most: int) -> Iterator[int]:
-    size = 1
-    while size <= most:
-        yield size
-        size *= 2

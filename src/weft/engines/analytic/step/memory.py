@@ -10,6 +10,8 @@ GPT's shapes (feed-forward of 4 h, sequence parallelism over t)::
 
 from typing import Final
 
+from weft import catalogue
+from weft.spec.cluster import Cluster
 from weft.spec.workload import Job
 from weft.traffic.demand import (
     dense_parameters,
@@ -29,6 +31,16 @@ WEIGHT_BYTES: Final = 2
 STATE_BYTES: Final = {"fp32": 12, "bf16": 4}
 """Both moments of Adam, and a 32-bit weight beside moments of 32 bits [Rajbhandari 2020,
 section 3.1]; moments of 16 bits update the weight itself."""
+
+
+def gpu_memory_bytes(cluster: Cluster) -> float:
+    """Return the memory of one GPU of a cluster."""
+    return catalogue.find("gpus", cluster.host.gpu).memory_bytes.value
+
+
+def powers_of_two(limit: int) -> list[int]:
+    """Return the powers of two up to a limit: the widths that searches try."""
+    return [2**n for n in range(limit.bit_length())]
 
 
 def memory_bytes(job: Job) -> dict[str, float]:
