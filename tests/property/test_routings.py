@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from link_loads import link_loads
 from weft import plugins
 from weft.catalogue.devices import Switch
 from weft.errors import Infeasible
 from weft.network import routings, topologies
 from weft.network.graph import HOST_LEAF, LEAF_SPINE, build
-from weft.network.routing import Demands, Routing, link_loads
+from weft.network.routing import Demands, Routing
 from weft.network.topology import Place, Topology, site_of
 from weft.spec.cluster import TopologyChoice
 

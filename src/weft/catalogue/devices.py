@@ -99,7 +99,6 @@ class FabricFacts(Device):
     """What a dependent network step costs beyond that of verbs (NCCL's plug-in)."""
     plugin_latency_s: float = 0.0
     """Latency that the network plug-in reports to NCCL's tuning model."""
-    max_plugin_channels_per_nic: int | None = None
     socket_bytes_per_s: Sourced | None = None
     """Kernel TCP only: one connection, one core copying."""
     host_socket_bytes_per_s: Sourced | None = None

@@ -4,7 +4,7 @@ from functools import cache, lru_cache
 from math import inf
 from typing import Final
 
-from weft.catalogue.devices import Nic, Provider, Rented, Server, Switch
+from weft.catalogue.devices import Nic, Provider, Server, Switch
 from weft.catalogue.load import find, names
 from weft.sources import Sourced
 
@@ -81,12 +81,6 @@ def provider_of(server: str) -> Provider | None:
 def server_nic(server: Server) -> Nic:
     """Return the NIC that a server of the catalogue is sold or rented with."""
     return find("nics", server.nic)
-
-
-def rented_network(server: str) -> Rented | None:
-    """Return the network that is rented with a server; none where it is bought."""
-    provider = provider_of(server)
-    return None if provider is None else provider.servers[server]
 
 
 def providers_price(gpu: str) -> dict[str, Sourced]:

@@ -4,10 +4,9 @@ from functools import lru_cache
 
 from weft import units
 from weft.catalogue.devices import Cable
+from weft.catalogue.fitting import SLACK
 from weft.catalogue.load import find, names
 from weft.errors import Infeasible
-
-_SLACK = 1 - 1e-9
 
 
 def link_usd(cable: Cable) -> float:
@@ -32,7 +31,7 @@ def medium(rate_bytes_per_s: float, length_m: float, fabric: str) -> Cable:
     fitting = [
         cable
         for cable in cables
-        if carrier in cable.fabrics and cable.bytes_per_s.value >= rate_bytes_per_s * _SLACK
+        if carrier in cable.fabrics and cable.bytes_per_s.value >= rate_bytes_per_s * SLACK
     ]
     reaching = [cable for cable in fitting if cable.reach_m.value >= length_m]
     if not reaching:

@@ -1,7 +1,7 @@
 """The catalogue as results: what there is of a kind, and all that is known of one device."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 
 from weft import catalogue
 from weft.catalogue.devices import Device, Rental, RentalPoint
@@ -123,23 +123,12 @@ def _figures(device: Device) -> Iterator[Figure]:
         value = getattr(device, field.name)
         name, unit = _unit(field.name, device)
         if isinstance(value, Sourced):
-            yield _figure(name, unit, value)
+            yield Figure(name=name.replace("_", " "), unit=unit, **asdict(value))
         elif isinstance(value, Mapping):
             for key, item in value.items():
                 if isinstance(item, Sourced):
-                    yield _figure(f"{name}, {key}" if name else key, unit, item)
-
-
-def _figure(name: str, unit: str, number: Sourced) -> Figure:
-    return Figure(
-        name=name.replace("_", " "),
-        unit=unit,
-        value=number.value,
-        low=number.low,
-        high=number.high,
-        confidence=number.confidence,
-        sources=number.sources,
-    )
+                    label = (f"{name}, {key}" if name else key).replace("_", " ")
+                    yield Figure(name=label, unit=unit, **asdict(item))
 
 
 def _unit(field: str, device: Device) -> tuple[str, str]:

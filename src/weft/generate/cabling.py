@@ -6,7 +6,7 @@ from typing import Final
 
 from weft import catalogue
 from weft.catalogue.devices import Server, Switch
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.wiring import Port, Wired, wired
 from weft.network.naming import TIER_NAMES, host
 from weft.network.network import layout
@@ -75,16 +75,15 @@ def cabling(plan: Plan) -> Cabling:
     hosts = (
         Device(name=host(n, cluster.hosts), role=HOST, group=-1) for n in range(cluster.hosts)
     )
+    found = (
+        Device(name=one.name, role=TIER_NAMES[one.tier], group=one.group) for one in switches
+    )
     return Cabling(
-        devices=(*hosts, *(_device(one) for one in switches)),
+        devices=(*hosts, *found),
         cables=tuple(_cables(plan, switches)),
         host=_host_model(plan),
         switch=_model(layout(cluster).site.switch),
     )
-
-
-def _device(switch: Wired) -> Device:
-    return Device(name=switch.name, role=TIER_NAMES[switch.tier], group=switch.group)
 
 
 def _cables(plan: Plan, switches: tuple[Wired, ...]) -> Iterator[Cable]:
@@ -101,9 +100,7 @@ def _cables(plan: Plan, switches: tuple[Wired, ...]) -> Iterator[Cable]:
 
 
 def _nic(plan: Plan, port: Port) -> End:
-    name = plan.names.device_list()[port.peer_port]
-    if Feature.PLANES in plan.features:
-        name = f"{name}-plane{port.plane}"
+    name = plan.device(port.peer_port, port.plane)
     number = port.peer_port * plan.cluster.topology.planes + port.plane
     return End(device=port.peer, number=number, nic=name)
 

@@ -6,7 +6,7 @@ from functools import cache
 
 from weft.generate.host import rented_from
 from weft.generate.planned import Planned, Scalar
-from weft.generate.tables import table
+from weft.records import records
 from weft.spec.cluster import Cluster
 
 Settings = Mapping[str, tuple[Scalar, str]]
@@ -51,14 +51,7 @@ class Cloud:
 @cache
 def clouds() -> tuple[Cloud, ...]:
     """Return all clouds, as ``clouds.toml`` lists them."""
-    return tuple(
-        Cloud(**{
-            **row,
-            "fabrics": frozenset(row["fabrics"]),
-            "libraries": tuple(row.get("libraries", ())),
-        })
-        for row in table("clouds").values()
-    )  # fmt: skip
+    return tuple(records("weft.generate", "clouds", Cloud).values())
 
 
 def cloud_of(cluster: Cluster) -> Cloud | None:

@@ -89,13 +89,8 @@ def _taken_away(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
     yield f"PFC (a queue of {_SHALLOW} drops, NICs go back N)", {
         "flow_control": "none", "recovery": "go_back_n", "queue_limit_bytes": _SHALLOW,
     }  # fmt: skip
-    if _queue_pairs(plan) > 1:
-        yield f"{_queue_pairs(plan)} queue pairs a connection (one)", {"queue_pairs": 1}
-
-
-def _queue_pairs(plan: Plan) -> int:
-    found = plan.nccl.settings.get("NCCL_IB_QPS_PER_CONNECTION")
-    return int(found.text()) if found else 1
+    if plan.nccl.queue_pairs > 1:
+        yield f"{plan.nccl.queue_pairs} queue pairs a connection (one)", {"queue_pairs": 1}
 
 
 def _network(plan: Plan) -> dict[str, Any]:
@@ -105,7 +100,7 @@ def _network(plan: Plan) -> dict[str, Any]:
     network: dict[str, Any] = {
         "preset": _PRESET,
         "balancing": plan.cluster.fabric.load_balancing or "ecmp",
-        "queue_pairs": _queue_pairs(plan),
+        "queue_pairs": plan.nccl.queue_pairs,
         "ecn": {
             "kmin_bytes": f"{plan.marking.kmin_bytes.whole()}B",
             "kmax_bytes": f"{plan.marking.kmax_bytes.whole()}B",

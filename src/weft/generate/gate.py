@@ -109,11 +109,6 @@ class Gate:
     """Why no threshold can be given to it; then nothing is written."""
 
 
-def gate_names() -> list[str]:
-    """List the gates."""
-    return plugins.names(gates)
-
-
 def emit(name: str, cluster: Cluster, day: date) -> str:
     """Return the thresholds of a cluster for a gate.
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft import catalogue
-from weft.catalogue.devices import Server
+from weft.design.bom import server_of
 from weft.generate.planned import Planned, constants, numbered
 from weft.spec.cluster import Cluster
 
@@ -31,12 +31,6 @@ def host_settings(cluster: Cluster) -> HostSettings:
         gpu_memory=numbered(f"host_gpu_memory.{_way_to_gpu(cluster)}"),
         **constants("host"),
     )
-
-
-def server_of(cluster: Cluster) -> Server | None:
-    """Return the server of the catalogue that the hosts are; none where it is not named."""
-    named = cluster.host.server
-    return catalogue.find("servers", named) if named else None
 
 
 def rented_from(cluster: Cluster) -> str | None:

@@ -8,10 +8,10 @@ from typing import Final
 from weft.generate.lossless import Dcqcn, Labels
 from weft.generate.plan import Feature, Plan
 from weft.generate.rails import RAILS_HEAD, rail_links, rail_prefixes
-from weft.generate.tables import table
 from weft.generate.target import Files, header
 from weft.generate.template import text_of
 from weft.network.network import resolve
+from weft.records import records
 
 PRIORITIES: Final = 8
 FIRST_TABLE: Final = 101
@@ -41,7 +41,7 @@ class Place:
 @cache
 def places() -> Mapping[str, Place]:
     """Return the places by name of the file, in the order in which they are installed."""
-    return {name: Place(**row) for name, row in table("host_files").items()}
+    return records("weft.generate", "host_files", Place)
 
 
 def host_files(plan: Plan) -> Files:

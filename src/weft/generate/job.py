@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from weft.generate import pod
 from weft.generate.attachment import kubernetes, meta
 from weft.generate.manifest import Manifest, Value
-from weft.generate.tables import table
 from weft.generate.target import Proof
 from weft.generate.template import manifests_of
+from weft.records import records
 
 if TYPE_CHECKING:
     from weft.generate.plan import Plan
@@ -30,8 +30,8 @@ class Job:
     """What else a reader has to know."""
     rdma_alone: bool = False
     """It needs RDMA devices, and nothing of NCCL."""
-    proof: Proof = Proof.SCHEMA
-    """How far the kind is proven; its pods are by the schemas of Kubernetes in any case."""
+    proof: str = Proof.SCHEMA.name
+    """Name of how far the kind is proven; its pods are so by the schemas of Kubernetes."""
 
     def manifests(self, plan: "Plan") -> Iterator[Manifest]:
         """Yield the manifests for a plan."""
@@ -49,10 +49,7 @@ class Job:
 @cache
 def all_jobs() -> dict[str, Job]:
     """Return every kind of job by its name."""
-    return {
-        name: Job(name=name, **{**row, "proof": Proof[row.get("proof", "SCHEMA")]})
-        for name, row in table("jobs").items()
-    }
+    return records("weft.generate", "jobs", Job)
 
 
 def _meta(

@@ -6,9 +6,10 @@ from ipaddress import IPv4Network
 from typing import TYPE_CHECKING, Any, Final
 
 from weft import catalogue
+from weft.design.bom import server_of
 from weft.errors import Infeasible, SpecError
 from weft.generate import names
-from weft.generate.host import VIRTUAL, rented_from, server_of
+from weft.generate.host import VIRTUAL, rented_from
 from weft.generate.mode import Case, Mode, by_rank, find
 from weft.generate.nccl import host_interfaces
 from weft.generate.planned import Planned, Scalar, constants, numbered

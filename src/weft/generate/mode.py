@@ -6,8 +6,8 @@ from functools import cache
 from typing import Final
 
 from weft.errors import UnknownName
-from weft.generate.tables import table
 from weft.plugins import unknown
+from weft.records import records
 
 NODE_GPUS: Final = 16
 """Most GPUs of one machine; what has more is a rack of several."""
@@ -95,7 +95,4 @@ def by_rank() -> tuple[tuple[str, Mode], ...]:
 
 @cache
 def _modes() -> dict[str, Mode]:
-    return {
-        name: Mode(**{**row, "fabrics": frozenset(row["fabrics"])})
-        for name, row in table("modes").items()
-    }
+    return records("weft.generate", "modes", Mode)

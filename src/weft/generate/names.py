@@ -7,8 +7,8 @@ input can add a line, a comment or a command to a configuration.
 import re
 
 from weft.errors import SpecError
-from weft.generate.tables import table
 from weft.network.naming import digits, host
+from weft.records import table
 
 
 def checked(kind: str, text: str, what: str) -> str:
@@ -20,7 +20,7 @@ def checked(kind: str, text: str, what: str) -> str:
     Traceback (most recent call last):
     weft.errors.SpecError: cluster name 'a\nb': give letters, digits and . _ - (at most 63)
     """
-    row = table("names")[kind]
+    row = table("weft.generate", "names")[kind]
     if re.fullmatch(row["pattern"], text) is None:
         raise SpecError(f"{what} {text[:60]!r}: {row['allowed']}")
     return text
@@ -50,10 +50,7 @@ def hosts_list(first: int, stop: int, hosts: int) -> str:
     >>> hosts_list(0, 32, 1024), hosts_list(3, 4, 8)
     ('host-[0000-0031]', 'host-0003')
     """
-    if stop - first == 1:
-        return host(first, hosts)
-    width = digits(hosts)
-    return f"host-[{first:0{width}d}-{stop - 1:0{width}d}]"
+    return _range(first, stop, hosts, "-")
 
 
 def hosts_range(hosts: int) -> str:
@@ -62,7 +59,11 @@ def hosts_range(hosts: int) -> str:
     >>> hosts_range(1024), hosts_range(1)
     ('host-[0000:1023]', 'host-0000')
     """
-    if hosts == 1:
-        return host(0, hosts)
+    return _range(0, hosts, hosts, ":")
+
+
+def _range(first: int, stop: int, hosts: int, joint: str) -> str:
+    if stop - first == 1:
+        return host(first, hosts)
     width = digits(hosts)
-    return f"host-[{0:0{width}d}:{hosts - 1:0{width}d}]"
+    return f"host-[{first:0{width}d}{joint}{stop - 1:0{width}d}]"

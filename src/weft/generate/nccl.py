@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from weft.design.bom import server_of
 from weft.generate import names
 from weft.generate.cloud import Cloud, cloud_of
-from weft.generate.host import server_of
 from weft.generate.lossless import Labels
 from weft.generate.planned import Planned, Refused, Scalar, numbered
 from weft.generate.subnet import Subnet
@@ -31,6 +31,12 @@ class Variables:
     """Policy on RoCE, where it is a question."""
     beside: Planned | None = None
     """What a cloud wants besides variables."""
+
+    @property
+    def queue_pairs(self) -> int:
+        """Queue pairs of a connection."""
+        asked = self.settings.get("NCCL_IB_QPS_PER_CONNECTION")
+        return int(asked.text()) if asked else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,14 +82,11 @@ def variables(
             settings[name] = numbered("nccl.by_user", value)
     return Variables(
         settings=dict(sorted(settings.items())), refused=tuple(refused),
-        gid_index=_gid(case), beside=_beside(cloud),
+        gid_index=_gid(case),
+        beside=None if cloud is None else Planned(
+            value=cloud.title, reason=cloud.beside, source=cloud.source
+        ),
     )  # fmt: skip
-
-
-def _beside(cloud: Cloud | None) -> Planned | None:
-    if cloud is None:
-        return None
-    return Planned(value=cloud.title, reason=cloud.beside, source=cloud.source)
 
 
 def devices(cluster: Cluster, layout: Layout) -> Planned:
@@ -104,13 +107,10 @@ def devices(cluster: Cluster, layout: Layout) -> Planned:
     known = server.rdma_devices if server and server.nic == cluster.host.nic else ()
     if server is not None and len(known) == nics:
         return numbered("devices.of_server", ",".join(known), server=server.title)
-    counted = (f"{_driver(cluster)}{number}" for number in range(nics))
-    return numbered("devices.assumed", ",".join(counted))
-
-
-def _driver(cluster: Cluster) -> str:
     nic = resolve(cluster).nic
-    return (nic.rdma_name if nic else "") or "mlx5_"
+    driver = (nic.rdma_name if nic else "") or "mlx5_"
+    counted = (f"{driver}{number}" for number in range(nics))
+    return numbered("devices.assumed", ",".join(counted))
 
 
 def _planned(case: _Case) -> Iterator[Setting]:
@@ -118,10 +118,6 @@ def _planned(case: _Case) -> Iterator[Setting]:
         if applies(case):
             for name, value, fields in settings(case):
                 yield name, numbered(f"nccl.{name}", value, **fields)
-
-
-def _devices(case: _Case) -> Iterator[_Asked]:
-    yield "NCCL_IB_HCA", f"={devices(case.cluster, case.layout).text()}", {}
 
 
 def _roce(case: _Case) -> Iterator[_Asked]:
@@ -172,7 +168,9 @@ _RULES: Final[
         lambda case: (
             case.cloud is None and (case.labels is not None or case.kind == "infiniband")
         ),
-        _devices,
+        lambda case: iter(
+            [("NCCL_IB_HCA", f"={devices(case.cluster, case.layout).text()}", {})]
+        ),
     ),
     (lambda case: case.labels is not None and case.cloud is None, _roce),
     (lambda case: case.subnet is not None, _infiniband),

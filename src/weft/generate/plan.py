@@ -118,6 +118,11 @@ class Plan:
     sources: tuple[Source, ...]
     provenance: Provenance
 
+    def device(self, nic: int, plane: int) -> str:
+        """Return what a host calls a NIC, with its plane where it has several."""
+        name = self.names.device_list()[nic]
+        return f"{name}-plane{plane}" if Feature.PLANES in self.features else name
+
     def numbers(self) -> Iterator[tuple[str, Planned]]:
         """Yield every value with the path to it."""
         for field in fields(self):
@@ -140,6 +145,7 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
     stop, marks = lossless(cluster, system(network)) if paused else (None, None)
     path_mtu = cluster.fabric.mtu_bytes or fabric.default_mtu_bytes
     lanes = subnet(cluster, network, path_mtu) if fabric.name == "infiniband" and ours else None
+    nccl = variables(cluster, network, label, lanes)
     parts: dict[str, object] = {
         "names": _names(cluster, network),
         "link": _link(fabric.name, network, path_mtu, ours=ours),
@@ -157,15 +163,15 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
             else None
         ),
         "host": host_settings(cluster),
-        "nccl": variables(cluster, network, label, lanes),
+        "nccl": nccl,
         "kubernetes": kubernetes(cluster, network),
     }
-    used = _used(parts)
+    used = _used(parts, nccl)
     return Plan(
         cluster=cluster, guids=dict(guids), sources=used,
         left_out=left_out(
             cluster, pause=stop, dcqcn=parts["dcqcn"] is not None,
-            queue_pairs=_queue_pairs(parts["nccl"])),
+            queue_pairs=nccl.queue_pairs),
         features=_features(cluster, network, ours=ours),
         provenance=provenance(cluster, sources=tuple(s.key for s in used), assumptions=()),
         **parts,  # type: ignore[arg-type] # each is what its function returns
@@ -180,16 +186,8 @@ def lossless(cluster: Cluster, on: SwitchSystem) -> tuple[Pause, Marking]:
     return stop, tuned_marking(cluster, stop, rules)
 
 
-def _queue_pairs(nccl: object) -> int:
-    assert isinstance(nccl, Variables)
-    asked = nccl.settings.get("NCCL_IB_QPS_PER_CONNECTION")
-    return int(asked.text()) if asked else 1
-
-
-def _used(parts: Mapping[str, object]) -> tuple[Source, ...]:
+def _used(parts: Mapping[str, object], nccl: Variables) -> tuple[Source, ...]:
     keys = {one.source for name, part in parts.items() for _, one in _numbers(part, name)}
-    nccl = parts["nccl"]
-    assert isinstance(nccl, Variables)
     keys |= {one.source for one in nccl.refused}
     return tuple(SOURCES[key] for key in sorted(keys))
 

@@ -3,13 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from weft.generate.tables import table
-from weft.sources import Kind, Source
+from weft.records import records, table
+from weft.sources import Source
 
-SOURCES: Final = {
-    key: Source(key=key, **{**row, "kind": Kind(row["kind"])})
-    for key, row in table("sources").items()
-}
+SOURCES: Final = records("weft.generate", "sources", Source, named="key")
 """Where numbers of a plan are from."""
 Scalar = int | float | str | bool
 
@@ -62,7 +59,7 @@ def numbered(
     'nccl.env says NCCL_IB_TC=96, and its DSCP is 96 // 4'
     """
     part, _, name = path.partition(".")
-    row = table("numbers")[part][name]
+    row = table("weft.generate", "numbers")[part][name]
     return Planned(
         value=row["value"] if value is None else value,
         unit=row.get("unit", ""),
@@ -76,6 +73,6 @@ def constants(*parts: str) -> dict[str, Any]:
     return {
         name: numbered(f"{part}.{name}")
         for part in parts
-        for name, row in table("numbers")[part].items()
+        for name, row in table("weft.generate", "numbers")[part].items()
         if "value" in row
     }

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Final
 
 from weft.generate.headroom import KIB
-from weft.generate.tables import table
+from weft.records import records
 
 PIPELINE_BYTES: Final = 19 * KIB
 """What a priority group takes for the pipeline, on ports of fewer than 8 lanes.
@@ -68,14 +68,7 @@ class Kept:
 @cache
 def platforms() -> dict[str, Platform]:
     """Return the platforms by the switch's name in the catalogue."""
-    return {
-        name: Platform(
-            platform=row["platform"], cages=row["cages"], lanes=row["lanes"],
-            stride=row.get("stride", row["lanes"]), mmu_bytes=row["mmu_bytes"],
-            breakouts={int(rate): Breakout(**one) for rate, one in row["breakouts"].items()},
-        )
-        for name, row in table("platforms").items()
-    }  # fmt: skip
+    return records("weft.generate", "platforms", Platform)
 
 
 def lanes_of(switch: str, ports: int) -> int:

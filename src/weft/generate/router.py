@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Network
 from typing import Final
 
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.underlay import Underlay
 from weft.generate.wiring import Port, Wired, wired
 from weft.network.network import layout
@@ -118,7 +118,7 @@ def routers(plan: Plan) -> Iterator[Router]:
             block=underlay.leaf_block(switch.number) if switch.tier == 0 else None,
             hosts=tuple(
                 HostLink(
-                    port=port, device=_device(plan, port),
+                    port=port, device=plan.device(port.peer_port, port.plane),
                     address=underlay.link(switch.number, port.number)[0],
                     tenant=tenant_of.get(port.host, ""),
                 )
@@ -175,12 +175,6 @@ def _below(
         here = (tenant_of.get(port.host) for port in switch.ports if port.host is not None)
         found[switch.name] = frozenset(filter(None, here)).union(*lower)
     return found
-
-
-def _device(plan: Plan, port: Port) -> str:
-    """Return the NIC on a port, with the plane where it has several."""
-    device = plan.names.device_list()[port.peer_port]
-    return f"{device}-plane{port.plane}" if Feature.PLANES in plan.features else device
 
 
 def underlay_of(plan: Plan) -> Underlay:

@@ -5,7 +5,6 @@ the file, no switch takes it for a working value, and ``weft lint`` reports it. 
 always placeholders.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import ip_interface, ip_network
 from typing import Final
@@ -24,38 +23,12 @@ BFD_MULTIPLIER: Final = 3
 """A dead peer is found in 0.9 s: the defaults of EOS, FRR and Cumulus Linux."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SiteText:
-    """The site's part of one switch."""
+def site_text(plan: Plan, router: Router, vrf: str) -> dict[str, object] | None:
+    """Return the site's part of a switch by name; None where the document has no site.
 
-    vrf: str
-    address: str
-    """Of the management port, with its prefix; empty for DHCP."""
-    gateway: str
-    ntp: tuple[str, ...]
-    syslog: tuple[str, ...]
-    protocol: str
-    """``tacacs`` or ``radius``."""
-    servers: tuple[str, ...]
-    secret: str
-    """Of the servers above; always a placeholder."""
-    snmp_user: str
-    """Empty: no SNMP."""
-    snmp_auth: str
-    snmp_priv: str
-    gnmi_port: int
-    """0: no gNMI."""
-    bfd: bool
-    bfd_ms: int
-    bfd_multiplier: int
-    banner: str
-    drained: bool
-
-
-def site_text(plan: Plan, router: Router, vrf: str) -> SiteText | None:
-    """Return the site's part of a switch; None where the document has no site.
-
-    ``vrf`` is what the system calls its management VRF. Raises SpecError for a prefix that has
+    ``vrf`` is what the system calls its management VRF. Empty are the address of the management
+    port where DHCP gives it and the user of SNMP where there is none; gnmi_port is 0 without
+    gNMI, secrets are always placeholders. Raises SpecError for a prefix that has
     too few addresses, and for a switch in maintenance that the cluster does not have.
     """
     site = plan.cluster.site
@@ -68,19 +41,26 @@ def site_text(plan: Plan, router: Router, vrf: str) -> SiteText | None:
             f"{router.name}"
         )
     address, gateway = _management(site.management_prefix, router.switch.count)
-    return SiteText(
-        vrf=site.management_vrf or vrf, address=address,
-        gateway=site.management_gateway or gateway,
-        ntp=site.ntp or (f"{PLACEHOLDER}NTP_SERVER",),
-        syslog=site.syslog or (f"{PLACEHOLDER}SYSLOG_SERVER",),
-        protocol=site.aaa.protocol,
-        servers=site.aaa.servers or (f"{PLACEHOLDER}{site.aaa.protocol.upper()}_SERVER",),
-        secret=f"{PLACEHOLDER}{site.aaa.protocol.upper()}_SECRET",
-        snmp_user=site.snmp_user or "", snmp_auth=f"{PLACEHOLDER}SNMP_AUTH_SECRET",
-        snmp_priv=f"{PLACEHOLDER}SNMP_PRIV_SECRET", gnmi_port=site.gnmi_port or 0,
-        bfd=site.bfd, bfd_ms=BFD_MS, bfd_multiplier=BFD_MULTIPLIER, banner=site.banner,
-        drained=router.name in site.maintenance,
-    )  # fmt: skip
+    protocol = site.aaa.protocol
+    return {
+        "vrf": site.management_vrf or vrf,
+        "address": address,
+        "gateway": site.management_gateway or gateway,
+        "ntp": site.ntp or (f"{PLACEHOLDER}NTP_SERVER",),
+        "syslog": site.syslog or (f"{PLACEHOLDER}SYSLOG_SERVER",),
+        "protocol": protocol,
+        "servers": site.aaa.servers or (f"{PLACEHOLDER}{protocol.upper()}_SERVER",),
+        "secret": f"{PLACEHOLDER}{protocol.upper()}_SECRET",
+        "snmp_user": site.snmp_user or "",
+        "snmp_auth": f"{PLACEHOLDER}SNMP_AUTH_SECRET",
+        "snmp_priv": f"{PLACEHOLDER}SNMP_PRIV_SECRET",
+        "gnmi_port": site.gnmi_port or 0,
+        "bfd": site.bfd,
+        "bfd_ms": BFD_MS,
+        "bfd_multiplier": BFD_MULTIPLIER,
+        "banner": site.banner,
+        "drained": router.name in site.maintenance,
+    }
 
 
 @lru_cache(maxsize=16)

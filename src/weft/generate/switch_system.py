@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from weft.generate.tables import table
+from weft.records import records
 
 TERMS: Final = frozenset({"pool", "alpha"})
 """What decides where a port pauses; a claim about it needs all of them."""
@@ -64,14 +64,7 @@ class SwitchSystem:
 @cache
 def switch_systems() -> Mapping[str, SwitchSystem]:
     """Return the systems by name."""
-    return {
-        name: SwitchSystem(
-            name=name, title=row["title"], vendor=row["vendor"], leaves=row["leaves"],
-            watchdog=WatchdogDefaults(**row["watchdog"]),
-            marking=MarkingDefaults(**row["marking"]), sets=frozenset(row["sets"]),
-        )
-        for name, row in table("switch_systems").items()
-    }  # fmt: skip
+    return records("weft.generate", "switch_systems", SwitchSystem)
 
 
 def system_of(vendor: str) -> SwitchSystem:

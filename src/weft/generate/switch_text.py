@@ -13,12 +13,14 @@ from typing import Any, Final
 from weft.generate.lossless import Marking, Pause
 from weft.generate.plan import Plan, lossless
 from weft.generate.rendered import BY_WEFT
-from weft.generate.router import PREFIX, Router, Vrf, underlay_of
+from weft.generate.router import PREFIX, Router, Vrf, cages, routers, underlay_of
+from weft.generate.site_text import site_text
 from weft.generate.switch_system import SwitchSystem, switch_systems
-from weft.generate.tables import table
+from weft.generate.target import Files
 from weft.generate.template import text_of
 from weft.generate.tuned import unset
 from weft.network.network import layout
+from weft.records import table
 
 DSCPS: Final = 64
 OTHER: Final = 0
@@ -101,6 +103,28 @@ def lossless_of(plan: Plan, name: str) -> Lossless | None:
     return Lossless(system=on, pause=pause, marking=marking, unset=unset(pause))
 
 
+def switch_files(
+    plan: Plan, target: str, file: str, name: Callable[[int, int, int], str], *, vrf: str,
+    **more: Any,  # noqa: ANN401 - whatever the target's template asks for besides
+) -> Files:  # fmt: skip
+    """Yield the file of every switch.
+
+    ``name`` is of a port by its cage, its place in it and the ports of a cage; ``vrf`` what the
+    system calls its management VRF.
+    """
+    held = cages(plan)
+
+    def port(number: int) -> str:
+        return name(*held.place(number), held.split)
+
+    for router in routers(plan):
+        used = {held.place(port.number)[0] for port in router.switch.ports}
+        yield f"{router.name}/{file}", fill(
+            target, f"{file}.j2", plan, router, port, site=site_text(plan, router, vrf),
+            cages=held, used_cages=sorted(used), **more,
+        )  # fmt: skip
+
+
 def fill(
     target: str, template: str, plan: Plan, router: Router, name: Callable[[int], str],
     **more: Any,  # noqa: ANN401 - whatever the target's template asks for besides
@@ -110,7 +134,7 @@ def fill(
     vrfs = [_vrf(vrf, ports) for vrf in router.vrfs()]
     values: dict[str, Any] = {
         "by": BY_WEFT,
-        "apply": table("targets")[target].get("apply", ""),
+        "apply": table("weft.generate", "targets")[target].get("apply", ""),
         "cluster": plan.names.cluster.text(),
         "router": router,
         "ports": ports,
@@ -126,7 +150,7 @@ def fill(
         "labels": plan.labels,
         "other": OTHER,
         "other_dscps": _other_dscps(plan),
-        "balancing": _balancing(plan),
+        "balancing": plan.cluster.fabric.load_balancing or "ecmp",
         "seed": router.switch.count + 1,
         "lossless": None,
     }
@@ -180,11 +204,6 @@ def _other_dscps(plan: Plan) -> list[int]:
         return []
     own = {plan.labels.dscp.whole(), plan.labels.cnp_dscp.whole()}
     return [dscp for dscp in range(DSCPS) if dscp not in own]
-
-
-def _balancing(plan: Plan) -> str:
-    """Return how the cluster's document spreads flows; ecmp where it leaves it open."""
-    return plan.cluster.fabric.load_balancing or "ecmp"
 
 
 def vendor_refusal(

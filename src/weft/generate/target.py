@@ -16,7 +16,7 @@ from weft.errors import SpecError, Unreadable
 from weft.generate import targets
 from weft.generate.plan import Feature, Plan
 from weft.generate.rendered import BY_WEFT
-from weft.generate.tables import table
+from weft.records import table
 from weft.results import Provenance
 
 MANIFEST: Final = "weft-manifest.json"
@@ -56,7 +56,7 @@ class Target:
 
 def declared(name: str, **own: Any) -> Target:  # noqa: ANN401 - fields of a target
     """Return a target as its row of ``targets.toml`` has it, with what its module adds."""
-    row = {"proofs": {}, "applied": "", **table("targets")[name]}
+    row = {"proofs": {}, "applied": "", **table("weft.generate", "targets")[name]}
     for key in ("supports", "needs"):
         row[key] = frozenset(Feature[one] for one in row.get(key, ()))
     row["proofs"] = {file: Proof[proof] for file, proof in row["proofs"].items()}

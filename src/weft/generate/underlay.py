@@ -98,7 +98,7 @@ def underlay(layout: Layout, tenants: Sequence[str] = ()) -> Underlay:
         rails=numbered("underlay.rails", rails),
         rail_prefix=numbered("underlay.rail_prefix", rail_length),
         leaf_prefix=numbered("underlay.leaf_prefix", length, ports=layout.radix),
-        most_paths=numbered("underlay.most_paths", _most_paths(layout)),
+        most_paths=numbered("underlay.most_paths", max(1, *uplinks(layout))),
         radix=layout.radix, tenants=_tags(tenants),
         tenant_links=_tenant_links(layout) if tenants else None,
         **constants("underlay", *mesh),
@@ -120,11 +120,6 @@ def _tenant_links(layout: Layout) -> Planned:
         raise Infeasible(f"{ports} ports of switches with two addresses each do not fit in "
                          f"{TENANT_LINKS}")  # fmt: skip
     return numbered("underlay_of_tenants.links", TENANT_LINKS)
-
-
-def _most_paths(layout: Layout) -> int:
-    """Return the most links upwards of one switch, or across where groups are joined."""
-    return max(1, *uplinks(layout))
 
 
 def _pool(leaves: int, length: int) -> str:

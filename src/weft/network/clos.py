@@ -377,29 +377,32 @@ def bisection_links(network: Clos) -> int:
     The halves are the first and the last trays, so that as little as possible stays below
     the spines; traffic meets as low in the tree as it can.
     """
-    half = network.trays // 2
-    groups: dict[int, list[int]] = {}
-    inside = 0
-    for unit in range(network.units):
-        first = unit * network.trays_per_unit
-        stop = min(first + network.trays_per_unit, network.trays)
-        left = max(0, min(half, stop) - first) * network.ports_per_leaf
-        right = (stop - first) * network.ports_per_leaf - left
-        met = min(left, right)
-        inside += met * network.leaves_per_unit
-        group = groups.setdefault(unit // network.units_per_group, [0, 0])
-        for side, ports in enumerate((left, right)):
-            group[side] += network.group_leaves(1) * min(ports - met, network.leaf_up)
-    return inside + network.rail_sets * _across(network, list(groups.values()))
-
-
-def _across(network: Clos, groups: list[list[int]]) -> int:
-    """Return what passes inside groups and over the cores, for one set of rails."""
-    inside, left, right = 0, 0, 0
+    half, size = network.trays // 2, network.units_per_group * network.trays_per_unit
     uplinks = network.spines_per_group * network.spine_up
-    for here, there in groups:
-        met = min(here, there)
-        inside += met
-        left += min(here - met, uplinks)
-        right += min(there - met, uplinks)
-    return inside + min(left, right)
+    on_leaves = in_groups = left = right = 0
+    for first in range(0, network.trays, size):
+        trays = min(size, network.trays - first)
+        met, here, there = group_sides(network, min(max(0, half - first), trays), trays)
+        both = min(here, there)
+        on_leaves, in_groups = on_leaves + met, in_groups + both
+        left += min(here - both, uplinks)
+        right += min(there - both, uplinks)
+    return on_leaves + network.rail_sets * (in_groups + min(left, right))
+
+
+def group_sides(group: Clos, left_trays: int, trays: int) -> tuple[int, int, int]:
+    """Return the ports that meet on leaves, and what else each side can send up.
+
+    The sides are the first trays of a group and the others; what goes up is of one set of
+    rails.
+    """
+    met = left = right = 0
+    for first in range(0, trays, group.trays_per_unit):
+        stop = min(first + group.trays_per_unit, trays)
+        here = max(0, min(left_trays, stop) - first) * group.ports_per_leaf
+        there = (stop - first) * group.ports_per_leaf - here
+        both = min(here, there)
+        met += both * group.leaves_per_unit
+        left += min(here - both, group.leaf_up) * group.group_leaves(1)
+        right += min(there - both, group.leaf_up) * group.group_leaves(1)
+    return met, left, right

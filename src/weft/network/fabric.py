@@ -5,22 +5,12 @@ Its facts are a file of ``catalogue/fabrics``. Shares (``ratio``) are of the pay
 
 from dataclasses import fields
 from functools import cache
-from typing import Final
 
 from weft import catalogue
 from weft.catalogue.devices import FabricFacts
 from weft.errors import UnknownName
 from weft.network import shares
 from weft.sources import Source, Sourced
-
-ASSUMED_UNTIL_SIMULATED: Final = (
-    "{title}: {mode} load balancing keeps {value:.0%} ({low:.0%} to {high:.0%}) of the"
-    " bandwidth beyond the leaf [{sources}]{both}"
-)
-ASSUMED_OF_TUNING: Final = (
-    "{title} {state}: {value:.0%} ({low:.0%} to {high:.0%}) of its bandwidth remains"
-    " [{sources}]{both}"
-)
 
 
 class Fabric(FabricFacts):
@@ -69,28 +59,18 @@ class Fabric(FabricFacts):
 
     def assumption(self, mode: str | None = None) -> str:
         """Say which factor stands in for what only a simulation can give."""
-        share = self.balanced(mode)
-        return ASSUMED_UNTIL_SIMULATED.format(
-            title=self.title,
-            mode=mode or self.default_load_balancing,
-            value=share.value,
-            low=share.low,
-            high=share.high,
-            sources=", ".join(share.sources),
-            both=self._both("load_balancing", mode or self.default_load_balancing),
+        name, share = mode or self.default_load_balancing, self.balanced(mode)
+        return (
+            f"{self.title}: {name} load balancing keeps {shares.band(share)} of the bandwidth "
+            f"beyond the leaf {self._sources(share, 'load_balancing', name)}"
         )
 
     def tuning_assumption(self, state: str) -> str:
         """Say what a state of tuning is taken to keep."""
         share = self.tuned(state)
-        return ASSUMED_OF_TUNING.format(
-            title=self.title,
-            state=state,
-            value=share.value,
-            low=share.low,
-            high=share.high,
-            sources=", ".join(share.sources),
-            both=self._both("tuning", state),
+        return (
+            f"{self.title} {state}: {shares.band(share)} of its bandwidth remains "
+            f"{self._sources(share, 'tuning', state)}"
         )
 
     def effects(self, state: str) -> tuple[str, ...]:
@@ -98,9 +78,10 @@ class Fabric(FabricFacts):
         found = shares.effects(self.name, state)
         return tuple(f"{self.title} {state}, simulated: {one.said}" for one in found)
 
-    def _both(self, factor: shares.Factor, mode: str) -> str:
+    def _sources(self, share: Sourced, factor: shares.Factor, mode: str) -> str:
         found = shares.find(self.name, factor, mode)
-        return "" if found is None else f"; {found.said}"
+        both = "" if found is None else f"; {found.said}"
+        return f"[{', '.join(share.sources)}]{both}"
 
 
 @cache

@@ -1,16 +1,15 @@
 """Faults of a network by name: which links each touches, and what it leaves of their rate."""
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from weft.errors import SpecError
 from weft.network.graph import HOST_LEAF, LEAF_SPINE, SPINE_CORE, Graph, Ints
+from weft.records import table
 
 LAYERS: Final = {"host_leaf": HOST_LEAF, "leaf_spine": LEAF_SPINE, "spine_core": SPINE_CORE}
 TIERS: Final = {"leaf": 0, "spine": 1, "core": 2}
@@ -59,23 +58,16 @@ def named(names: Sequence[str]) -> tuple[Fault, ...]:
 @cache
 def known_faults() -> tuple[Fault, ...]:
     """Return the rows of ``faults.toml`` in their order."""
-    text = (files("weft.network") / "faults.toml").read_text(encoding="utf-8")
-    rows: dict[str, Any] = tomllib.loads(text)
-    sources = rows.pop("sources")
-    found = []
-    for name, row in rows.items():
-        rate = row.get("monthly", {})
-        found.append(
-            Fault(
-                name=name,
-                title=row["title"],
-                part=row["part"],
-                left_ratio=row["left"],
-                monthly_ratio=rate.get("value"),
-                source=sources[rate["source"]]["title"] if rate else "",
-            )
+    rows = table("weft.network", "faults")
+    return tuple(
+        Fault(
+            name=name, title=row["title"], part=row["part"], left_ratio=row["left"],
+            monthly_ratio=rate.get("value"),
+            source=rows["sources"][rate["source"]]["title"] if rate else "",
         )
-    return tuple(found)
+        for name, row in rows.items() if name != "sources"
+        for rate in (row.get("monthly", {}),)
+    )  # fmt: skip
 
 
 def places_of(network: Graph, fault: Fault) -> Ints:

@@ -104,9 +104,13 @@ class _Reading:
                 found[name] = port
         return found
 
-    def place(self, switch: int, port: int) -> str:
-        """Return file and line of an entry."""
-        return f"{self.file_of[switch]}:{self.lines[switch, port]}"
+    def entry(self, switch: int, port: int) -> str:
+        """Say which entry is meant: file and line, port, switch and what it is for."""
+        return (
+            f"{self.file_of[switch]}:{self.lines[switch, port]}: "
+            f"port {self.ports[switch, port]} of "
+            f"{self.switch_name(switch)} to {self.port_name(port)!r}"
+        )
 
     def switch_name(self, number: int) -> str:
         """Name a switch by its number."""
@@ -306,9 +310,8 @@ def _missing(reading: _Reading, switch: int, port: int) -> SpecError:
 
 def _astray(reading: _Reading, switch: int, port: int, at: int) -> SpecError:
     return SpecError(
-        f"{reading.place(switch, port)}: port {reading.ports[switch, port]} of "
-        f"{reading.switch_name(switch)} to {reading.port_name(port)!r}: leads to "
-        f"{reading.port_name(at)!r}; are cables where the plan has them?"
+        f"{reading.entry(switch, port)}: leads to {reading.port_name(at)!r}; are cables where "
+        "the plan has them?"
     )
 
 
@@ -320,7 +323,5 @@ def _loop(reading: _Reading, links: Links, switch: int, port: int) -> SpecError:
         circle.append(after)
     round_it = " to ".join(reading.switch_name(one) for one in circle)
     return SpecError(
-        f"{reading.place(switch, port)}: port {reading.ports[switch, port]} of "
-        f"{reading.switch_name(switch)} to {reading.port_name(port)!r}: goes in a circle, "
-        f"{round_it}; route the subnet again"
+        f"{reading.entry(switch, port)}: goes in a circle, {round_it}; route the subnet again"
     )

@@ -117,26 +117,16 @@ def _first(layout: Layout) -> tuple[int, int, int, int]:
     return endpoints, spine, spine + layout.spine, spine + layout.spine + layout.core
 
 
-def _apart(layout: Layout) -> int:
-    """Return how many networks one plane consists of."""
-    return 1 if layout.joins_rails else layout.site.rails
-
-
 def _blocks(layout: Layout) -> Iterator[_Block]:
-    first, apart = _first(layout), _apart(layout)
+    first, apart = _first(layout), 1 if layout.joins_rails else layout.site.rails
     networks = layout.planes * apart
     sizes = layout.leaf // networks, layout.spine // networks, layout.core // networks
-    groups = _groups(layout.wiring)
     for number in range(networks):
         leaf, spine, core = (first[i] + number * sizes[i] for i in range(3))
         yield _Block(
             number=number, plane=number // apart, leaf=leaf, spine=spine, core=core,
-            only_rail=number % apart if apart > 1 else -1, group=number * groups,
+            only_rail=number % apart if apart > 1 else -1, group=number * layout.wiring.groups,
         )  # fmt: skip
-
-
-def _groups(wiring: Clos | Mesh) -> int:
-    return wiring.groups
 
 
 def _tree(wiring: Clos | Mesh) -> Clos:

@@ -72,17 +72,6 @@ class Routing:
     """Whether paths lead through groups that hold neither end, not up and down alone."""
 
 
-def link_loads(graph: Graph, routing: Routing, demands: Demands, seed: int = 0) -> Floats:
-    """Return the bytes that every link carries."""
-    paths = routing.route(graph, demands, seed)
-    carried = paths.share * demands.size_bytes[paths.flow]
-    by_hop = np.repeat(carried, np.diff(paths.start))
-    loads: Floats = np.bincount(paths.links, weights=by_hop, minlength=graph.links).astype(
-        float
-    )
-    return loads
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk:
     """The paths to find: one a row, each in one plane."""
@@ -125,7 +114,9 @@ def walk(graph: Graph, ways: Walk, choose: Choose, gate: Ints | None = None) -> 
         )
         taken[path, number] = low + choose(hop) % (high - low)
         at[path] = graph.target[taken[path, number]]
-    return _packed(ways, taken)
+    used = taken >= 0
+    start = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
+    return Paths(flow=ways.flow, share=ways.share, start=start, links=taken[used])
 
 
 def _check_joined(graph: Graph, ways: Walk) -> None:
@@ -181,12 +172,6 @@ def _up_from_spine(graph: Graph, spines: Ints) -> tuple[Ints, Ints]:
         return spines[:, 0], spines[:, 1]
     count = len(spines)
     return np.full(count, graph.first[2]), np.full(count, graph.first[3])
-
-
-def _packed(ways: Walk, taken: Ints) -> Paths:
-    used = taken >= 0
-    start = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
-    return Paths(flow=ways.flow, share=ways.share, start=start, links=taken[used])
 
 
 def pools(graph: Graph) -> Ints:

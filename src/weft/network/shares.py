@@ -5,18 +5,15 @@
 docs/explanation/decisions/0006 says by which rule a simulated share is used.
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, Literal
 
+from weft.records import table
 from weft.sources import Kind, Source, Sourced, sourced
 
-FILES: Final = tuple(
-    Path(__file__).with_name(name) for name in ("shares.toml", "flow_shares.toml")
-)
+FILES: Final = ("shares", "flow_shares")
 PACKETS: Final = Source(
     key="weft_packets",
     kind=Kind.CODE,
@@ -67,12 +64,13 @@ class Share:
     def said(self) -> str:
         """Name both, and the scenario."""
         published = self.published
-        return f"simulated {_range(self.simulated)} by {self.cells}, {self.seeds} seeds; " + (
-            "nothing is published" if published is None else f"published {_range(published)}"
+        return f"simulated {band(self.simulated)} by {self.cells}, {self.seeds} seeds; " + (
+            "nothing is published" if published is None else f"published {band(published)}"
         )
 
 
-def _range(one: Sourced) -> str:
+def band(one: Sourced) -> str:
+    """Return a share with its range."""
     return f"{one.value:.0%} ({one.low:.0%} to {one.high:.0%})"
 
 
@@ -124,22 +122,9 @@ def effects_under(settings: str) -> tuple[Effect, ...]:
 
 @cache
 def _effects() -> tuple[Effect, ...]:
-    rows = tomllib.loads(FILES[0].read_text("utf-8"))["effect"]
+    rows = table(__package__, FILES[0])["effect"]
     return tuple(
-        Effect(
-            settings=row["settings"],
-            name=row["name"],
-            title=row["title"],
-            simulated=sourced(
-                row["simulated"]["value"],
-                PACKETS.key,
-                low=row["simulated"]["low"],
-                high=row["simulated"]["high"],
-            ),
-            cells=row["cells"],
-            seeds=row["seeds"],
-        )
-        for row in rows
+        Effect(**{**row, "simulated": _sourced(row["simulated"], PACKETS.key)}) for row in rows
     )
 
 
@@ -147,24 +132,19 @@ def _effects() -> tuple[Effect, ...]:
 def _table() -> Mapping[tuple[str, str, str], Share]:
     return {
         (row["fabric"], row["factor"], row["mode"]): _share(row, engine)
-        for path, engine in zip(FILES, ENGINES, strict=True)
-        for row in tomllib.loads(path.read_text("utf-8"))["factor"]
+        for file, engine in zip(FILES, ENGINES, strict=True)
+        for row in table(__package__, file)["factor"]
     }
 
 
 def _share(row: Mapping[str, Any], engine: str) -> Share:
-    found, published = row["simulated"], row.get("published")
+    published = row.get("published")
+    own = {name: row[name] for name in ("cells", "seeds", "used", "why")}
     return Share(
-        simulated=sourced(found["value"], engine, low=found["low"], high=found["high"]),
-        cells=row["cells"],
-        seeds=row["seeds"],
-        published=published
-        and sourced(
-            published["value"],
-            *published["sources"],
-            low=published["low"],
-            high=published["high"],
-        ),
-        used=row["used"],
-        why=row["why"],
-    )
+        **own, simulated=_sourced(row["simulated"], engine),
+        published=published and _sourced(published, *published["sources"]),
+    )  # fmt: skip
+
+
+def _sourced(found: Mapping[str, float], *sources: str) -> Sourced:
+    return sourced(found["value"], *sources, low=found["low"], high=found["high"])

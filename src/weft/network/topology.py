@@ -8,7 +8,14 @@ from typing import Literal
 from weft import units
 from weft.catalogue.devices import Switch
 from weft.errors import Infeasible
-from weft.network.clos import Clos, bisection_links, host_ratio, pod_ratio
+from weft.network.clos import (
+    Clos,
+    bisection_links,
+    clos,
+    host_ratio,
+    pod_ratio,
+    single_switch,
+)
 from weft.spec.cluster import TopologyChoice
 
 Scope = Literal["leaf", "pod", "far"]
@@ -128,11 +135,6 @@ class Layout:
     wiring: Clos | Mesh
 
     @property
-    def bisection_bytes_per_s(self) -> float:
-        """What one half of the hosts can send to the other."""
-        return self.bisection_links() * self.link_bytes_per_s * self.planes
-
-    @property
     def switches(self) -> int:
         """All switches."""
         return self.leaf + self.spine + self.core
@@ -193,6 +195,30 @@ def site_of(hosts: int, gpus: int, nics: int, link_bytes_per_s: float, place: Pl
         hosts=hosts, nics_per_host=nics, trays_per_host=trays, rails=rails,
         ports_per_rail=per_tray // rails, nic_bytes_per_s=link_bytes_per_s,
         switch=place.switch, choice=place.choice,
+    )  # fmt: skip
+
+
+def clos_of(
+    site: Site,
+    planes: int,
+    *,
+    ports: int,
+    rails: int = 1,
+    tiers: int | None = None,
+    may_group_by_rail: bool = False,
+) -> Clos:
+    """Return one plane of a site: a switch where that has the ports, else the Clos.
+
+    A tray has so many ports on the leaf of each of so many rails.
+    """
+    radix, choice = site.radix(planes), site.choice
+    if site.trays * rails * ports <= radix:
+        return single_switch(radix=radix, trays=site.trays, ports_per_tray=rails * ports)
+    return clos(
+        radix=radix, trays=site.trays, leaves_per_unit=rails, ports_per_leaf=ports,
+        oversubscription=choice.oversubscription,
+        pod_oversubscription=choice.pod_oversubscription, trays_per_pod=site.trays_per_pod,
+        tiers=tiers, may_group_by_rail=may_group_by_rail,
     )  # fmt: skip
 
 

@@ -21,3 +21,14 @@ class Part(BaseModel):
         unknown = changes.keys() - type(self).model_fields.keys()
         assert not unknown, f"{type(self).__name__} has no {sorted(unknown)}"
         return self.model_copy(update=changes)
+
+
+class Keyed(Part):
+    """A part with mappings of plain values, hashed by their items: a key of caches."""
+
+    def __hash__(self) -> int:
+        """Hash by value, so that a whole cluster can be a key of a cache."""
+        values = (value for _, value in self)
+        return hash(
+            tuple(tuple(sorted(v.items())) if isinstance(v, dict) else v for v in values)
+        )

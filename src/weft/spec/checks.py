@@ -1,6 +1,5 @@
 """What no single field can say: names that must exist, sizes that must divide."""
 
-import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from math import prod
@@ -10,6 +9,7 @@ from typing import Final
 
 from weft import catalogue
 from weft.catalogue.devices import Server
+from weft.records import table
 from weft.spec.base import Part
 from weft.spec.cluster import Cluster, Tenant
 from weft.spec.compatibility import network_problems
@@ -105,7 +105,7 @@ def _names() -> dict[Path, Collection[str]]:
         ("storage_fabric", "kind"): catalogue.names("fabrics"),
         ("topology", "kind"): plugin_names("topologies"),
         ("topology", "switch"): catalogue.names("switches"),
-        ("kubernetes", "mode"): _rows("generate/modes.toml"),
+        ("kubernetes", "mode"): sorted(table("weft.generate", "modes")),
     }
 
 
@@ -205,11 +205,6 @@ def plugin_names(folder: str, above: str = "network") -> list[str]:
     """
     path = File(__file__).parent.parent / above / folder
     return sorted(m.name for m in iter_modules([str(path)]) if not m.name.startswith("_"))
-
-
-def _rows(table: str) -> list[str]:
-    """List the rows of a table of another part of weft, read as a file like a folder is."""
-    return sorted(tomllib.loads((File(__file__).parent.parent / table).read_text("utf-8")))
 
 
 def job_problems(job: Job) -> Iterator[Problem]:

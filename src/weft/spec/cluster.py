@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from weft.spec.base import Part
+from weft.spec.base import Keyed, Part
 from weft.spec.constraints import Constraints
 from weft.spec.kubernetes import Kubernetes
 from weft.spec.overlay import Overlay
@@ -136,17 +136,13 @@ def _version_text(value: object) -> object:
 VersionText = Annotated[str, BeforeValidator(_version_text)]
 
 
-class Nccl(Part):
+class Nccl(Keyed):
     """The collective library: version and the variables that change what it does."""
 
     version: VersionText = "2.27.3"
     """Version of NCCL (or RCCL), as it prints it."""
     env: dict[str, EnvText] = Field(default_factory=dict)
     """NCCL_* variables of the job, by name."""
-
-    def __hash__(self) -> int:
-        """Hash by value, so that a whole cluster can be a key of a cache."""
-        return hash((self.version, tuple(sorted(self.env.items()))))
 
 
 class Prices(Part):

@@ -4,13 +4,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from weft.spec.base import Part
+from weft.spec.base import Keyed
 from weft.spec.quantities import Count, Money
 
 Skill = Literal["none", "some", "expert"]
 
 
-class Owned(Part):
+class Owned(Keyed):
     """Network hardware that is already there: it is used first and not bought again."""
 
     switches: dict[str, Count] = Field(default_factory=dict)
@@ -18,12 +18,8 @@ class Owned(Part):
     nics: dict[str, Count] = Field(default_factory=dict)
     """How many of each model, by its name in the catalogue (`weft catalog nics`)."""
 
-    def __hash__(self) -> int:
-        """Hash by value, so that a whole cluster can be a key of a cache."""
-        return hash((tuple(sorted(self.switches.items())), tuple(sorted(self.nics.items()))))
 
-
-class Constraints(Part):
+class Constraints(Keyed):
     """Limits of the owner; a key that is absent limits nothing."""
 
     budget_usd: Money | None = None
@@ -41,12 +37,6 @@ class Constraints(Part):
     """Network hardware that is already there."""
     later_hosts: Count | None = None
     """Hosts that the cluster will have in 12 to 24 months; none: as many as now."""
-
-    def __hash__(self) -> int:
-        """Hash by value, so that a whole cluster can be a key of a cache."""
-        limits = (self.budget_usd, self.network_budget_usd, self.min_vendors, self.vendors)
-        skills = tuple(sorted(self.skills.items()))
-        return hash((limits, skills, self.owned, self.later_hosts))
 
     def skill(self, fabric: str) -> Skill:
         """Return the skill of the staff in one fabric."""

@@ -47,9 +47,9 @@ class Tree:
         marks.setdefault((), place_of(keys, self.marks))
         return replace(self, data=data, marks=marks, keys=_inside(self.keys, keys))
 
-    def alone(self, key: str) -> "Tree":
-        """Return the tree under a key, without the problems that are known."""
-        return replace(self.below(key), problems=[])
+    def alone(self, *keys: str) -> "Tree":
+        """Return the tree under some keys, without the problems that are known."""
+        return replace(self.below(*keys), problems=[])
 
     def under(self, other: "Tree") -> "Tree":
         """Return this tree with another laid over it, mapping by mapping."""

@@ -1,8 +1,8 @@
 """Names of the Hugging Face Hub and the shipped model of each; nothing is downloaded."""
 
-import tomllib
 from functools import cache
-from importlib.resources import files
+
+from weft.records import table
 
 
 def names() -> tuple[str, ...]:
@@ -21,8 +21,7 @@ def shipped_model(name: str) -> str | None:
 
 @cache
 def _table() -> dict[str, str]:
-    text = (files("weft.spec") / "hub.toml").read_text(encoding="utf-8")
-    models: dict[str, list[str]] = tomllib.loads(text)["models"]
+    models: dict[str, list[str]] = table("weft.spec", "hub")["models"]
     return {hub: model for model, hubs in models.items() for hub in hubs}
 
 

@@ -1,20 +1,24 @@
-"""Hugging Face config.json in, the fields of a Model out.
-
-One small function an architecture; the table at the end names those that are read.
-"""
+"""Hugging Face config.json in, the fields of a Model out, by the rows of architectures.toml."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import reduce
+from operator import add, floordiv, getitem, mul
 from pathlib import Path
 from typing import Any, Final
 
 from weft.errors import SpecError
-from weft.spec.document import is_file, read_json
+from weft.records import table
+from weft.spec.document import read_json
 from weft.spec.problems import nearest
 
 Config = Mapping[str, Any]
 LARGEST_BYTES: Final = 1 << 22
 """Lists of quantised layers make some configs long."""
 Fields = dict[str, Any]
+_OPERATORS: Final[Mapping[str, Callable[[int, int], int]]] = {
+    "//": floordiv, "*": mul, "+": add,
+}  # fmt: skip
 
 
 def read_config(path: Path) -> Fields:
@@ -22,247 +26,70 @@ def read_config(path: Path) -> Fields:
 
     Mixed models (vision and text) are read by their text part.
     """
-    config = _parse(path)
-    text = config.get("text_config")
-    if isinstance(text, Mapping):
-        config = {
-            **config,
-            **text,
-            "model_type": text.get("model_type", config.get("model_type")),
-        }
-    kind = str(config.get("model_type", ""))
-    if kind not in READERS:
-        raise SpecError(
-            f"{path}: model_type: value {kind!r}: is no architecture that weft reads; "
-            f"{nearest(kind, READERS)}; or write the model's fields in the job"
-        )
-    try:
-        fields = READERS[kind](config)
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        what = f"key {error} is missing" if isinstance(error, KeyError) else str(error)
-        raise SpecError(f"{path}: {what}; a {kind} config.json has it as a number") from error
-    return {"name": _name(config, path), **fields}
-
-
-def precision_of(path: Path) -> str | None:
-    """Return the precision that a config.json states (its quantisation, or its dtype).
-
-    >>> precision_of(Path("no-such-file")) is None
-    True
-    """
-    if not is_file(path):
-        return None
-    config = _parse(path)
-    method = (config.get("quantization_config") or {}).get("quant_method", "")
-    if method in {"fp8", "mxfp4", "nvfp4"}:
-        return {"mxfp4": "fp4"}.get(method, str(method))
-    dtype = config.get("torch_dtype", config.get("dtype"))
-    return {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}.get(str(dtype))
-
-
-def _parse(path: Path) -> Config:
     config = read_json(path, LARGEST_BYTES)
     if not isinstance(config, Mapping):
         raise SpecError(f"{path}: is no config.json: it holds no mapping")
-    return config
+    text = config.get("text_config")
+    if isinstance(text, Mapping):
+        kind = text.get("model_type", config.get("model_type"))
+        config = {**config, **text, "model_type": kind}
+    kind, known = str(config.get("model_type", "")), table("weft.spec", "architectures")
+    if kind not in known:
+        raise SpecError(
+            f"{path}: model_type: value {kind!r}: is no architecture that weft reads; "
+            f"{nearest(kind, known)}; or write the model's fields in the job"
+        )
+    try:
+        fields = _settled(_fields(_row(kind), config))
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        what = f"key {error} is missing" if isinstance(error, KeyError) else str(error)
+        raise SpecError(f"{path}: {what}; a {kind} config.json has it as a number") from error
+    name = config.get("_name_or_path") or path.parent.name or kind
+    return {"name": str(name), **fields}
 
 
-def _name(config: Config, path: Path) -> str:
-    return str(config.get("_name_or_path") or path.parent.name or config["model_type"])
+def _row(kind: str) -> Fields:
+    own = table("weft.spec", "architectures")[kind]
+    base = _row(own["like"]) if "like" in own else {}
+    return {name: value for name, value in (base | own).items() if name != "like"}
 
 
-def _llama(config: Config) -> Fields:
-    """Read what most decoders share: grouped queries, a gated feed-forward part, rotation."""
-    heads = config["num_attention_heads"]
-    return {
-        "layers": config["num_hidden_layers"],
-        "hidden": config["hidden_size"],
-        "heads": heads,
-        "kv_heads": config.get("num_key_value_heads") or heads,
-        "head_dim": config.get("head_dim") or config["hidden_size"] // heads,
-        "ffn_hidden": config["intermediate_size"],
-        "vocab": config["vocab_size"],
-        "tied_embeddings": bool(config.get("tie_word_embeddings", False)),
-    }
+def _fields(row: Config, config: Config) -> Fields:
+    """Return the values of a row; what is computed may name fields above."""
+    found: Fields = {}
+    for name, entry in row.items():
+        inner = isinstance(entry, Mapping)
+        found[name] = _fields(entry, config) if inner else _value(entry, {**config, **found})
+    return found
 
 
-def _windowed(config: Config, *, full_every: int = 0) -> Fields:
-    window = config.get("sliding_window")
-    if not window or config.get("use_sliding_window") is False:
-        return _llama(config)
-    return {**_llama(config), "window": window, "full_attention_every": full_every}
+def _value(entry: object, known: Config) -> Any:  # noqa: ANN401 - whatever the config has
+    """Return what an entry of a row stands for; KeyError names a key that is missing."""
+    if isinstance(entry, list):
+        for option in entry[:-1]:
+            with suppress(KeyError, TypeError):  # of an inner mapping that is none
+                if (value := _value(option, known)) is not None:
+                    return value
+        return _value(entry[-1], known)
+    if not isinstance(entry, str):
+        return entry
+    if " " in entry:
+        left, operator, right = entry.split()
+        return _OPERATORS[operator](_value(left, known), _value(right, known))
+    if entry.isdecimal():
+        return int(entry)
+    return reduce(getitem, entry.split("."), known)
 
 
-def _qwen2(config: Config) -> Fields:
-    """Read Qwen2, whose window is off unless ``use_sliding_window`` says otherwise."""
-    return _windowed({"use_sliding_window": False, **config})
-
-
-def _routed(config: Config, count: str, width: str) -> Fields:
-    """Read the experts that tokens are routed to; the last two are names of keys."""
-    return {
-        "experts": config[count],
-        "experts_per_token": config["num_experts_per_tok"],
-        "ffn_hidden": config[width],
-    }
-
-
-def _qwen_moe(config: Config) -> Fields:
-    shared = config.get("shared_expert_intermediate_size") or 0
-    experts = {
-        **_routed(config, "num_experts", "moe_intermediate_size"),
-        "shared_experts": 1 if shared else 0,
-        "shared_ffn_hidden": shared,
-        "every": config.get("decoder_sparse_step", 1),
-    }
-    return {**_qwen2(config), "experts": experts}
-
-
-def _mixtral(config: Config) -> Fields:
-    experts = _routed(config, "num_local_experts", "intermediate_size")
-    return {**_windowed(config), "experts": experts}
-
-
-def _gpt_oss(config: Config) -> Fields:
-    return {**_mixtral(config), **_windowed(config, full_every=2)}
-
-
-def _llama4(config: Config) -> Fields:
-    experts = {
-        **_routed(config, "num_local_experts", "intermediate_size"),
-        "shared_experts": 1,
-        "every": config.get("interleave_moe_layer_step", 1),
-    }
-    window = config.get("attention_chunk_size")
-    fields = {
-        **_llama(config),
-        "ffn_hidden": config["intermediate_size_mlp"],
-        "experts": experts,
-    }
-    return {**fields, "window": window, "full_attention_every": 4 if window else 0}
-
-
-def _deepseek(config: Config) -> Fields:
-    latent = {
-        "q_lora_rank": config.get("q_lora_rank") or 0,
-        "kv_lora_rank": config["kv_lora_rank"],
-        "qk_nope_head_dim": config["qk_nope_head_dim"],
-        "qk_rope_head_dim": config["qk_rope_head_dim"],
-        "v_head_dim": config["v_head_dim"],
-    }
-    experts = {
-        **_routed(config, "n_routed_experts", "moe_intermediate_size"),
-        "shared_experts": config.get("n_shared_experts") or 0,
-        "dense_layers": config.get("first_k_dense_replace", 0),
-        "every": config.get("moe_layer_freq", 1),
-    }
-    width = latent["qk_nope_head_dim"] + latent["qk_rope_head_dim"]
-    fields = {**_llama(config), "head_dim": width, "kv_heads": config["num_attention_heads"]}
-    return {**fields, "latent_attention": latent, "experts": experts}
-
-
-def _gemma2(config: Config) -> Fields:
-    return {**_windowed({"tie_word_embeddings": True, **config}, full_every=2)}
-
-
-def _gemma3(config: Config) -> Fields:
-    every = config.get("sliding_window_pattern", 6)
-    return {**_windowed({"tie_word_embeddings": True, **config}, full_every=every)}
-
-
-def _gemma(config: Config) -> Fields:
-    return _llama({"tie_word_embeddings": True, **config})
-
-
-def _nemotron(config: Config) -> Fields:
-    """Read Nemotron: squared ReLU, hence two matrices."""
-    return {**_llama(config), "gated_ffn": False}
-
-
-def _gpt_neox(config: Config) -> Fields:
-    return {**_llama(config), "gated_ffn": False}
-
-
-def _plain(config: Config, layers: int, hidden: int, heads: int) -> Fields:
-    """Return the fields of a decoder without gates, whose embeddings are tied."""
-    return {
-        "layers": layers,
-        "hidden": hidden,
-        "heads": heads,
-        "kv_heads": heads,
-        "head_dim": hidden // heads,
-        "vocab": config["vocab_size"],
-        "gated_ffn": False,
-        "tied_embeddings": True,
-    }
-
-
-def _gpt2(config: Config) -> Fields:
-    return {
-        **_plain(config, config["n_layer"], config["n_embd"], config["n_head"]),
-        "ffn_hidden": config.get("n_inner") or 4 * config["n_embd"],
-        "positions": config.get("n_positions", 1024),
-    }
-
-
-def _mpt(config: Config) -> Fields:
-    attention = config.get("attn_config") or {}
-    return {
-        **_plain(config, config["n_layers"], config["d_model"], config["n_heads"]),
-        "kv_heads": attention.get("kv_n_heads", config["n_heads"]),
-        "ffn_hidden": config.get("expansion_ratio", 4) * config["d_model"],
-        "positions": 0 if attention.get("alibi", False) else config["max_seq_len"],
-    }
-
-
-def _falcon(config: Config) -> Fields:
-    hidden = config["hidden_size"]
-    heads = config.get("num_attention_heads") or config["n_head"]
-    shared = (
-        1 if config.get("multi_query") and not config.get("new_decoder_architecture") else 0
-    )
-    layers = config.get("num_hidden_layers") or config["n_layer"]
-    return {
-        **_plain(config, layers, hidden, heads),
-        "kv_heads": shared or config.get("num_kv_heads") or config.get("n_head_kv") or heads,
-        "ffn_hidden": config.get("ffn_hidden_size") or 4 * hidden,
-    }
-
-
-def _bert(config: Config) -> Fields:
-    fields = {**_llama(config), "positions": config["max_position_embeddings"]}
-    return {**fields, "gated_ffn": False, "tied_embeddings": True, "causal": False}
-
-
-def _bloom(config: Config) -> Fields:
-    hidden = config.get("hidden_size") or config["n_embed"]
-    named = {**config, "n_embd": hidden, "n_head": config.get("n_head") or config["num_heads"]}
-    return {**_gpt2(named), "positions": 0}
-
-
-READERS: Final[Mapping[str, Callable[[Config], Fields]]] = {
-    "llama": _llama,
-    "llama4": _llama4,
-    "llama4_text": _llama4,
-    "mistral": _windowed,
-    "mixtral": _mixtral,
-    "qwen2": _qwen2,
-    "qwen3": _qwen2,
-    "qwen2_moe": _qwen_moe,
-    "qwen3_moe": _qwen_moe,
-    "deepseek_v2": _deepseek,
-    "deepseek_v3": _deepseek,
-    "kimi_k2": _deepseek,
-    "gpt_oss": _gpt_oss,
-    "gpt2": _gpt2,
-    "gpt_neox": _gpt_neox,
-    "nemotron": _nemotron,
-    "gemma": _gemma,
-    "gemma2": _gemma2,
-    "gemma3": _gemma3,
-    "gemma3_text": _gemma3,
-    "mpt": _mpt,
-    "falcon": _falcon,
-    "bloom": _bloom,
-    "bert": _bert,
-}
+def _settled(fields: Fields) -> Fields:
+    """Return the fields without the switches of a row, and with what those decide."""
+    windowed = fields.pop("windowed", True) is not False and fields.get("window")
+    multi_query, grouped = fields.pop("multi_query", False), fields.pop("grouped_query", False)
+    if fields.pop("alibi", False):
+        fields["positions"] = 0
+    if multi_query and not grouped:
+        fields["kv_heads"] = 1
+    if fields.get("experts", {}).get("shared_ffn_hidden"):
+        fields["experts"]["shared_experts"] = 1
+    unused = () if windowed else ("window", "full_attention_every")
+    return {name: value for name, value in fields.items() if name not in unused}

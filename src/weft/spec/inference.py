@@ -2,11 +2,11 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Discriminator, Tag
+from pydantic import Tag
 
 from weft.spec.base import Part
 from weft.spec.quantities import Count, Time
-from weft.spec.workload import Model, Precision
+from weft.spec.workload import AUTO, Model, Precision
 
 
 class ServingParallelism(Part):
@@ -24,14 +24,10 @@ class ServingParallelism(Part):
     """Two halves of a batch take turns: the experts' exchange of one hides behind the other."""
 
 
-def _arm(value: object) -> str:
-    return "as a word" if isinstance(value, str) else "as a mapping"
-
-
 ServingSpread = Annotated[
     Annotated[ServingParallelism, Tag("as a mapping")]
     | Annotated[Literal["auto"], Tag("as a word")],
-    Discriminator(_arm),
+    AUTO,
 ]
 """How a model is served, or ``auto``."""
 

@@ -5,14 +5,13 @@ Every answer becomes a key of the cluster or of the job. Nothing is read or writ
 front end asks and passes the answers as text.
 """
 
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any, Final
 
 from weft import catalogue, units
 from weft.errors import SpecError
+from weft.records import table
 from weft.spec import checks
 from weft.spec.cluster import Cluster
 from weft.spec.inference import Inference
@@ -68,9 +67,7 @@ def _one_of(*names: str) -> Check:
     return check
 
 
-def _ratio(text: str) -> float | None:
-    if text == UNKNOWN:
-        return None
+def _ratio(text: str) -> float:
     number = text.removesuffix("%").strip()
     try:
         ratio = float(number) / (100 if text.endswith("%") else 1)
@@ -81,12 +78,8 @@ def _ratio(text: str) -> float | None:
     return ratio
 
 
-def _money(text: str) -> float | None:
-    return None if text == UNKNOWN else units.parse_money(text)
-
-
-def _time(text: str) -> float | None:
-    return None if text == UNKNOWN else units.parse_time(text)
+def _if_known(parse: Callable[[str], float]) -> Check:
+    return lambda text: None if text == UNKNOWN else parse(text)
 
 
 def _devices(text: str) -> dict[str, int]:
@@ -104,9 +97,11 @@ def _devices(text: str) -> dict[str, int]:
 
 
 _ANSWERS: Final[Mapping[str, Check]] = {
-    "whole number": _whole, "money": _money, "time": _time, "share": _ratio,
-    "devices": _devices, "preset": _one_of(*presets()), "model": _one_of(*models()),
+    "whole number": _whole, "money": _if_known(units.parse_money),
+    "time": _if_known(units.parse_time), "share": _if_known(_ratio), "devices": _devices,
+    "preset": _one_of(*presets()), "model": _one_of(*models()),
 }  # fmt: skip
+_UNITS: Final = {"money": "USD", "time": "s"}
 
 
 def _question(key: str, row: Mapping[str, Any]) -> Question:
@@ -118,7 +113,7 @@ def _question(key: str, row: Mapping[str, Any]) -> Question:
     )  # fmt: skip
 
 
-_ROWS: Final = tomllib.loads((files("weft.spec") / "questions.toml").read_text("utf-8"))
+_ROWS: Final = table("weft.spec", "questions")
 QUESTIONS: Final = tuple(_question(key, row) for key, row in _ROWS.items())
 
 
@@ -153,17 +148,7 @@ def suggested_job(cluster: Cluster, model: str, work: str = "training") -> Job:
 def _service(cluster: Cluster, answers: Mapping[str, str]) -> Inference:
     model = answers["model"]
     fields: dict[str, object] = {"name": f"{model}-inference".replace("_", "-"), "model": model}
-    counts = {
-        "prompt": "prompt_tokens", "output": "output_tokens", "sequences": "sequences"
-    }  # fmt: skip
-    fields |= {
-        field: int(answers.get(key, _ROWS[key]["default"])) for key, field in counts.items()
-    }
-    for key, field in (("first_token", "first_token_s"), ("each", "token_s")):
-        limit_s = _time(answers.get(key, UNKNOWN))
-        if limit_s is not None:
-            fields[field] = f"{limit_s!r}s"
-    service = load_inference(fields)
+    service = load_inference(fields | _set(answers))
     raise_all(p.show("") for p in checks.pair_problems(cluster, service))
     return service
 
@@ -178,13 +163,13 @@ def _cluster(answers: Mapping[str, str]) -> Cluster:
     changes["fabric"] = {"kind": kind}
     if kind == "roce" and answers.get("roce_skill", "expert") != "expert":
         changes["fabric"] = {"kind": kind, "tuning": "default"}
-    changes["prices"] = _prices(answers)
+    changes["prices"] = _set(answers, "prices")
     changes["constraints"] = _constraints(answers, base.host.gpus)
     return preset(answers["preset"], **changes)
 
 
 def _constraints(answers: Mapping[str, str], host_gpus: int) -> dict[str, object]:
-    limits = _amounts(answers, {"limit": "network_budget_usd", "budget": "budget_usd"})
+    limits = _set(answers, "constraints")
     if answers.get("vendors") == "yes":
         limits["min_vendors"] = 2
     if "roce_skill" in answers:
@@ -201,18 +186,17 @@ def _constraints(answers: Mapping[str, str], host_gpus: int) -> dict[str, object
     return limits
 
 
-def _amounts(answers: Mapping[str, str], fields: Mapping[str, str]) -> dict[str, object]:
-    """Return the amounts of money that are known, by the field that each goes to."""
-    amounts = {field: _money(answers.get(key, UNKNOWN)) for key, field in fields.items()}
-    return {field: f"{usd!r}USD" for field, usd in amounts.items() if usd is not None}
-
-
-def _prices(answers: Mapping[str, str]) -> dict[str, object]:
-    prices = _amounts(answers, {"switch": "switch_usd", "optic": "optic_usd"})
-    support = _ratio(answers.get("support", UNKNOWN))
-    if support is not None:
-        prices["support_ratio_per_year"] = support
-    return prices
+def _set(answers: Mapping[str, str], part: str = "") -> dict[str, object]:
+    """Return the fields of a part that are answers as they are; what is unknown sets none."""
+    found: dict[str, object] = {}
+    for key, row in _ROWS.items():
+        owner, _, field = row.get("sets", "").rpartition(".")
+        if field and owner == part:
+            value = _ANSWERS[row["answer"]](answers.get(key, row["default"]))
+            unit = _UNITS.get(row["answer"])
+            if value is not None:
+                found[field] = value if unit is None else f"{value!r}{unit}"
+    return found
 
 
 def _notes(cluster: Cluster) -> Iterator[str]:

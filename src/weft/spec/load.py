@@ -130,7 +130,9 @@ def _pair(
 ) -> tuple[Cluster, W]:
     mappings = [tree for path in paths for tree in _documents(path)]
     for_cluster, for_work = split_sets(sets, work)
-    places = ", ".join(_place(path) for path in paths)
+    places = ", ".join(
+        path.marks.get((), "") if isinstance(path, Tree) else str(path) for path in paths
+    )
     cluster_tree = _resolved(_pick(mappings, "Cluster", places), "Cluster", for_cluster)
     work_tree = _resolved(_pick(mappings, kind, places), kind, for_work)
     cluster, lines = _built(cluster_tree, Cluster)
@@ -264,10 +266,8 @@ def load_tuning(name_or_path: str | File) -> Tuning:
     'dcqcn'
     """
     tree = _tuning_file(str(name_or_path), File())
-    part, lines = _built(_settings_alone(tree), NetworkSettings)
-    raise_all(lines)
-    assert part is not None
-    return Tuning(name=_tuning_name(tree), settings=part, record=_record(tree))
+    settings = _made(_settings_alone(tree), NetworkSettings)
+    return Tuning(name=_tuning_name(tree), settings=settings, record=_record(tree))
 
 
 @cache
@@ -289,11 +289,8 @@ def model(name_or_path: str | File, /, **changes: Any) -> Model:  # noqa: ANN401
     32
     """
     tree = _model_tree(name_or_path, File())
-    tree = tree.under(Tree(data=changes, marks=dict.fromkeys(paths_of(changes), "")))
-    part, lines = _built(tree, Model)
-    raise_all(lines)
-    assert part is not None
-    return part
+    changed = Tree(data=changes, marks=dict.fromkeys(paths_of(changes), ""))
+    return _made(tree.under(changed), Model)
 
 
 def metadata(folder: str, name: str) -> Mapping[str, Any]:
@@ -338,19 +335,12 @@ def _load(where: Where, kind: str, part: type[P], sets: Iterable[str]) -> P:
         tree = where
     else:
         tree = _pick(_documents(where), kind, str(where))
-    loaded, lines = _built(_resolved(tree, kind, sets), part)
-    raise_all(lines)
-    assert loaded is not None
-    return loaded
+    return _made(_resolved(tree, kind, sets), part)
 
 
 def kinds_in(path: str | File) -> tuple[str, ...]:
     """Return the kinds of the documents of a file; those of no kind are left out."""
     return tuple(kind for tree in _documents(path) if (kind := _kind(tree)) is not None)
-
-
-def _place(where: str | File | Tree) -> str:
-    return where.marks.get((), "") if isinstance(where, Tree) else str(where)
 
 
 def _documents(path: str | File | Tree) -> list[Tree]:
@@ -378,15 +368,21 @@ def _wrong_kind(tree: Tree) -> str:
 def _pick(trees: list[Tree], kind: str, name: str) -> Tree:
     """Return the one document of a kind."""
     found = [tree for tree in trees if _kind(tree) == kind]
+    if len(found) != 1:
+        raise_all(_wrong_kind(tree) for tree in trees if _kind(tree) is None)
+    if found:
+        return _only(found, kind, name)
+    held = ", ".join(str(_kind(tree)) for tree in trees) or "nothing"
+    raise SpecError(
+        f"{name}: holds no document of kind {kind} (it holds {held}); add one that starts "
+        f"with apiVersion: {API_VERSION} and kind: {kind}"
+    )
+
+
+def _only(found: list[Tree], kind: str, name: str) -> Tree:
+    """Return the document of a kind, of which there must not be several."""
     if len(found) == 1:
         return found[0]
-    raise_all(_wrong_kind(tree) for tree in trees if _kind(tree) is None)
-    if not found:
-        held = ", ".join(str(_kind(tree)) for tree in trees) or "nothing"
-        raise SpecError(
-            f"{name}: holds no document of kind {kind} (it holds {held}); add one that starts "
-            f"with apiVersion: {API_VERSION} and kind: {kind}"
-        )
     places = " and ".join(tree.marks[()] for tree in found)
     raise SpecError(f"{name}: holds {len(found)} documents of kind {kind} ({places}); keep one")
 
@@ -398,10 +394,18 @@ _NAMES: Final[Mapping[type[Part], Callable[[object], Iterable[Problem]]]] = {
 }
 
 
+def _made(tree: Tree, part: type[P]) -> P:
+    """Return the part of a tree; raise SpecError with every problem of it."""
+    made, lines = _built(tree, part)
+    raise_all(lines)
+    assert made is not None
+    return made
+
+
 def _built(tree: Tree, part: type[P]) -> tuple[P | None, list[str]]:
-    if tree.data is None:
-        return None, tree.lines()
     lines = tree.lines()
+    if tree.data is None:
+        return None, lines
     if part in _NAMES:
         lines += tree.lines(list(_NAMES[part](tree.data)))
     built = build(part, tree.data)
@@ -550,11 +554,11 @@ def _with_settings(tree: Tree) -> Tree:
     if not isinstance(network.data, Mapping):
         return tree
     network = _with_routes(network)
-    given = _settings_given(tree)
+    given = tree.alone("cluster", "fabric", "settings", "settings")
     named = network.data.get("preset", _tuning_of(tree.data.get("cluster")))
-    if named is None and given is None:
+    if named is None and not _is_map(given.data):
         return tree
-    if given is not None and "preset" not in network.data:
+    if _is_map(given.data) and "preset" not in network.data:
         base = given
     elif str(named).endswith(_DOCUMENTS):
         base = _with_routes(_settings_alone(_tuning_file(str(named), tree.folder or File())))
@@ -586,16 +590,6 @@ def _with_routes(network: Tree) -> Tree:
     return replace(network, data={**network.data, "routes": found})
 
 
-def _settings_given(tree: Tree) -> Tree | None:
-    """Return the settings that the cluster of a scenario names, where it names a file."""
-    at = ("cluster", "fabric", "settings", "settings")
-    found = get_at(tree.data, at)
-    if not isinstance(found, Mapping):
-        return None
-    marks = {p[len(at) :]: mark for p, mark in tree.marks.items() if p[: len(at)] == at}
-    return Tree(data=found, marks=marks)
-
-
 def _tuning_file(name: str, folder: File) -> Tree:
     """Return the document of named settings, or of a file."""
     if name in tunings():
@@ -608,12 +602,8 @@ def _tuning_file(name: str, folder: File) -> Tree:
     path = folder / name
     trees = read_documents(read_text(path), str(path), path.parent)
     found = [t for t in trees if _is_map(t.data) and t.data.get("kind") == _SETTINGS]
-    if len(found) == 1:
-        return found[0]
     if found:
-        places = " and ".join(tree.marks[()] for tree in found)
-        raise SpecError(f"{path}: holds {len(found)} documents of kind {_SETTINGS} ({places}); "
-                        "keep one")  # fmt: skip
+        return _only(found, _SETTINGS, str(path))
     raise SpecError(_no_settings(trees, path))
 
 
@@ -728,13 +718,7 @@ def _with_model(tree: Tree) -> Tree:
     except WeftError as error:
         problem = Problem(path=("model",), message=str(error), value=name)
         raise type(error)(tree.lines([problem])[0]) from error
-    joined = base.under(over)
-    moved = {("model", *p): mark for p, mark in joined.marks.items() if p}
-    keys = {("model", *p): mark for p, mark in joined.keys.items() if p}
-    return replace(
-        tree, data={**tree.data, "model": joined.data}, marks={**moved, **tree.marks},
-        keys={**keys, **tree.keys},
-    )  # fmt: skip
+    return _with_part(tree, "model", base.under(over))
 
 
 def _model_tree(name_or_path: str | File, folder: File) -> Tree:

@@ -154,8 +154,8 @@ def _value(value: object) -> str:
     if not isinstance(value, str):
         return repr(value)
     marks = {"\\": "\\\\", '"': '\\"'}
-    return '"' + "".join(marks.get(c, c if c.isprintable() else _code(c)) for c in value) + '"'
-
-
-def _code(character: str) -> str:
-    return f"\\U{ord(character):08x}"
+    return (
+        '"'
+        + "".join(marks.get(c, c if c.isprintable() else f"\\U{ord(c):08x}") for c in value)
+        + '"'
+    )

@@ -39,18 +39,15 @@ def _own(details: ErrorDetails) -> bool:
 
 
 def _problem(kind: type[Part], details: ErrorDetails, data: object) -> Problem:
-    path = _path(details["loc"])
+    # As written: the arms of a union are not keys.
+    keys = (str(key) for key in details["loc"])
+    path = tuple(key for key in keys if not key.startswith(("as a ", "[")))
     value = get_at(data, path)  # as written: a validator may have turned it into a number
     handled = _SAY.get(details["type"])
     if handled is not None:
         return handled(kind, path, details)
     message = _ordinary(details).removeprefix(f"{value!r} ")
     return Problem(path=path, message=message, value=value)
-
-
-def _path(loc: tuple[int | str, ...]) -> Path:
-    """Return the keys as written: the arms of a union are not keys."""
-    return tuple(str(key) for key in loc if not str(key).startswith(("as a ", "["))) or ()
 
 
 def _ordinary(details: ErrorDetails) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from weft.spec.base import Part
+from weft.spec.base import Keyed, Part
 from weft.spec.quantities import Count, Rate, Ratio, Size, Time, Whole
 
 _one_or_more = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
@@ -101,7 +101,7 @@ class SwitchReduction(Part):
     """What a rank may have sent without its result, as buffers allow (SHARP); none: all."""
 
 
-class ClassSettings(Part):
+class ClassSettings(Keyed):
     """A traffic class of every port; what it leaves out is as for the whole network."""
 
     name: str
@@ -135,13 +135,8 @@ class ClassSettings(Part):
     queue_limit_bytes: Size | None = None
     """Largest queue of a port where nothing holds senders back."""
 
-    def __hash__(self) -> int:
-        """Hash by value, as the network's settings do."""
-        plain = (value for name, value in self if name != "knobs")
-        return hash((tuple(sorted(self.knobs.items())), *plain))
 
-
-class NetworkSettings(Part):
+class NetworkSettings(Keyed):
     """Switches and NICs as they are configured; what is left out comes from the preset."""
 
     flow_control: Literal["none", "pfc", "credits", "cbfc"] | None = None
@@ -210,11 +205,6 @@ class NetworkSettings(Part):
     """Traffic classes (priorities, virtual lanes) that ports tell apart; none: one for all."""
     sockets: Sockets | None = None
     """Hosts that copy in software (TCP); none: copying costs nothing."""
-
-    def __hash__(self) -> int:
-        """Hash by value, so that a whole cluster can be a key of a cache."""
-        plain = (value for name, value in self if name != "knobs")
-        return hash((tuple(sorted(self.knobs.items())), *plain))
 
 
 class TuningRecord(Part):

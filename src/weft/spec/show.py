@@ -30,8 +30,6 @@ def document(part: Part) -> dict[str, Any]:
 
 def tuning_yaml(tuning: Tuning, head: str = "") -> str:
     """Return a tuning as the file that ``load_tuning`` reads, with how it was found."""
-    from ruamel.yaml import YAML  # noqa: PLC0415 - as below
-
     settings = tuning.settings.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     metadata: dict[str, Any] = {"name": tuning.name}
     if tuning.record is not None:
@@ -40,19 +38,20 @@ def tuning_yaml(tuning: Tuning, head: str = "") -> str:
         "apiVersion": API_VERSION, "kind": type(tuning.settings).__name__,
         "metadata": metadata, "spec": settings,
     }  # fmt: skip
-    stream = io.StringIO()
-    YAML().dump(whole, stream)
     comments = "".join(f"# {line}".rstrip() + "\n" for line in head.splitlines())
-    return comments + stream.getvalue()
+    return comments + _dumped([whole])
 
 
 def as_yaml(*parts: Part) -> str:
     """Return parts as one YAML text, a document each."""
+    return _dumped([document(part) for part in parts])
+
+
+def _dumped(documents: list[dict[str, Any]]) -> str:
     from ruamel.yaml import YAML  # noqa: PLC0415 - 15 ms that not every command needs
 
-    yaml = YAML()
     stream = io.StringIO()
-    yaml.dump_all([document(part) for part in parts], stream)
+    YAML().dump_all(documents, stream)
     return stream.getvalue()
 
 

@@ -1,6 +1,6 @@
 """The job as it is asked about: model, parallelism, precision, batches."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Discriminator, Field, Tag
 
@@ -44,6 +44,11 @@ class Experts(Part):
     """One layer in this many is sparse."""
     capacity_imbalance: Annotated[float, Field(ge=1)] = 1.0
     """Load of the busiest expert over the mean; 1 is balanced."""
+
+    @property
+    def shared_width(self) -> int:
+        """Inner width of all shared experts together."""
+        return self.shared_ffn_hidden or self.shared_experts * self.ffn_hidden
 
 
 class Model(Part):
@@ -91,6 +96,20 @@ class Model(Part):
         return (self.layers - self.experts.dense_layers) // self.experts.every
 
     @property
+    def attention_width(self) -> int:
+        """Width of scores and of values together, over all heads."""
+        mla = self.latent_attention
+        if mla is None:
+            return 2 * self.heads * self.head_dim
+        return self.heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim)
+
+    @property
+    def full_attention_ratio(self) -> float:
+        """Share of the layers that attend to everything, where others have a window."""
+        every = self.full_attention_every
+        return (self.layers // every) / self.layers if every else 0.0
+
+    @property
     def attention_parameters(self) -> int:
         """Weights of one attention layer.
 
@@ -130,9 +149,7 @@ class Model(Part):
         """Weights of the shared experts and the router of one sparse layer."""
         if self.experts is None:
             return 0
-        experts = self.experts
-        shared = experts.shared_ffn_hidden or experts.shared_experts * experts.ffn_hidden
-        return self._ffn(shared) + self.hidden * experts.experts
+        return self._ffn(self.experts.shared_width) + self.hidden * self.experts.experts
 
     @property
     def embedding_parameters(self) -> int:
@@ -166,8 +183,7 @@ class Model(Part):
             return full
         width = self.window
         near = width - width * (width - 1) / (2 * sequence_length) if self.causal else width
-        every = self.full_attention_every
-        share = (self.layers // every) / self.layers if every else 0.0
+        share = self.full_attention_ratio
         return share * full + (1 - share) * near
 
     def _ffn(self, width: int) -> int:
@@ -220,13 +236,11 @@ class Parallelism(Part):
     one for each host that has any of them (DeepEP and its like)."""
 
 
-def _arm(value: object) -> str:
-    return "as a word" if isinstance(value, str) else "as a mapping"
-
-
+AUTO: Final = Discriminator(lambda v: "as a word" if isinstance(v, str) else "as a mapping")
+"""Tells ``auto`` from parallelism that is written out."""
 Spread = Annotated[
     Annotated[Parallelism, Tag("as a mapping")] | Annotated[Literal["auto"], Tag("as a word")],
-    Discriminator(_arm),
+    AUTO,
 ]
 """How a job is spread, or ``auto``."""
 

@@ -1,1 +1,1 @@
-"""TODO one line."""
+"""What is sent: collectives as rounds, the traffic of jobs and services, traced jobs."""

@@ -161,10 +161,9 @@ def _tensor(job: Job, domain: int) -> Iterator[Demand]:
 
 def key_value_width(model: Model) -> int:
     """Return the width of keys and values of one token."""
-    mla = model.latent_attention
-    if mla is None:
+    if model.latent_attention is None:
         return 2 * model.kv_heads * model.head_dim
-    return model.heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim)
+    return model.attention_width
 
 
 def _context(job: Job, domain: int) -> Iterator[Demand]:

@@ -1,11 +1,9 @@
 """What a knob is: one setting of a switch or a NIC that a search may turn."""
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, partial
-from importlib.resources import files
 from math import log10
 from typing import Any, Final
 
@@ -14,6 +12,7 @@ from weft.engines.packet import congestion
 from weft.engines.packet.control import Control
 from weft.engines.packet.simulation import PS_PER_S, Options
 from weft.engines.packet.tables import FlowControl
+from weft.records import table
 from weft.spec.settings import NetworkSettings
 
 FIGURES = 3
@@ -172,8 +171,7 @@ _ENTER: Final[Mapping[str, Callable[[NetworkSettings, float], NetworkSettings]]]
 @cache
 def all_knobs() -> Mapping[str, Knob]:
     """Return every knob by name."""
-    text = (files("weft.tune") / "knobs.toml").read_text("utf-8")
-    return {name: _knob(name, row) for name, row in tomllib.loads(text).items()}
+    return {name: _knob(name, dict(row)) for name, row in table("weft.tune", "knobs").items()}
 
 
 def _knob(name: str, row: dict[str, Any]) -> Knob:

@@ -78,19 +78,16 @@ class Study:
     @property
     def done(self) -> list[tuple[int, Values, Values]]:
         """Trials that were judged: number, values of the knobs, scores by objective."""
-        complete = self._optuna.trial.TrialState.COMPLETE
         return [
             (t.number, self._outside(t.params), dict(zip(self.names, t.values, strict=True)))
-            for t in self._study.get_trials(deepcopy=False, states=(complete,))
+            for t in self._trials("COMPLETE")
         ]
 
     def ask(self, trials: int) -> list[tuple[int, Values]]:
         """Return the next batch: what an interruption left open, or new values."""
-        running = self._optuna.trial.TrialState.RUNNING
-        open_ = self._study.get_trials(deepcopy=False, states=(running,))
-        if open_:
+        if open_ := self._trials("RUNNING"):
             return [(one.number, self._outside(one.params)) for one in open_]
-        asked = len(self._study.get_trials(deepcopy=False)) - self._waiting()
+        asked = len(self._study.get_trials(deepcopy=False)) - len(self._trials("WAITING"))
         self._study.sampler = self._sampler(asked // BATCH)
         # The first batches may have been cut short by --trials: fill them up first.
         count = min(BATCH - asked % BATCH, trials - asked)
@@ -104,9 +101,9 @@ class Study:
         """Note how a trial was judged."""
         self._study.tell(number, [scores[name] for name in self.names])
 
-    def _waiting(self) -> int:
-        waiting = self._optuna.trial.TrialState.WAITING
-        return len(self._study.get_trials(deepcopy=False, states=(waiting,)))
+    def _trials(self, state: str) -> list[Any]:
+        states = (self._optuna.trial.TrialState[state],)
+        return list(self._study.get_trials(deepcopy=False, states=states))
 
     def _sampler(self, batch: int) -> Any:  # noqa: ANN401 - as above
         with warnings.catch_warnings():

@@ -6,9 +6,11 @@ from datetime import date
 import pytest
 import yaml
 
+from weft import plugins
 from weft.cli import app
 from weft.errors import SpecError, UnknownName
-from weft.generate.gate import Asked, emit, gate_names
+from weft.generate import gates
+from weft.generate.gate import Asked, emit
 from weft.predict.collective import busbw, expect
 from weft.spec.load import preset
 
@@ -65,7 +67,7 @@ def test_nhc_has_the_rate_of_every_port():
     assert sum(one.startswith("* || check_hw_ib 400 mlx5_") for one in lines) == 8
 
 
-@pytest.mark.parametrize("name", sorted({*gate_names()} - {*WRITTEN}))
+@pytest.mark.parametrize("name", sorted({*plugins.names(gates)} - {*WRITTEN}))
 def test_a_gate_that_takes_no_threshold_is_refused_with_the_reason(name, capsys):
     with pytest.raises(SpecError, match="threshold"):
         emit(name, CLUSTER, DAY)

@@ -18,10 +18,10 @@ from weft.generate.lossless import marking
 from weft.generate.plan import Feature, lossless, plan
 from weft.generate.planned import SOURCES
 from weft.generate.switch_system import switch_systems
-from weft.generate.tables import table
 from weft.generate.target import render, target_names
 from weft.network import network as resolver
 from weft.network.fabric import find
+from weft.records import table
 from weft.spec.cluster import Nccl, Tenant
 from weft.spec.load import preset, presets
 
@@ -53,7 +53,7 @@ def test_every_row_of_numbers_has_a_reason_a_known_source_and_a_use():
     code = "".join(
         one.read_text("utf-8") for one in package.iterdir() if one.name.endswith(".py")
     )
-    for part, rows in table("numbers").items():
+    for part, rows in table("weft.generate", "numbers").items():
         assert re.search(rf'["]{part}[".]', code), part
         for name, row in rows.items():
             assert row["reason"], (part, name)
@@ -62,7 +62,7 @@ def test_every_row_of_numbers_has_a_reason_a_known_source_and_a_use():
 
 
 def test_every_target_has_a_row_and_every_row_a_target():
-    assert sorted(table("targets")) == target_names()
+    assert sorted(table("weft.generate", "targets")) == target_names()
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from link_loads import link_loads
 from weft import plugins
 from weft.catalogue.devices import Switch
 from weft.engines.flow.routes import routed
@@ -18,7 +19,7 @@ from weft.network import routings, topologies
 from weft.network.detour import pieces_of
 from weft.network.forwarding import Forwarding
 from weft.network.graph import SPINE_CORE, build
-from weft.network.routing import Demands, Routing, link_loads, pools
+from weft.network.routing import Demands, Routing, pools
 from weft.network.topology import Place, Topology, site_of
 from weft.predict.flowed import flowed
 from weft.predict.simulate import compile_traffic, options_of, scenario_fabric

@@ -121,7 +121,7 @@ def test_dragonfly_plus_is_four_switches_across():
 def test_more_oversubscription_is_never_more_switches_nor_more_bisection():
     layouts = [lay_out("leaf_spine", 100, 64, oversubscription=o) for o in (1, 2, 3, 7)]
     switches = [found.switches for found in layouts]
-    cuts = [found.bisection_bytes_per_s for found in layouts]
+    cuts = [f.bisection_links() * f.link_bytes_per_s * f.planes for f in layouts]
     assert switches == sorted(switches, reverse=True)
     assert cuts == sorted(cuts, reverse=True)
     assert cuts[0] > cuts[-1]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from weft.errors import SpecError, Unreadable
-from weft.spec.huggingface import precision_of, read_config
+from weft.spec.huggingface import read_config
 from weft.spec.load import load_job, model
 from weft.spec.workload import Model
 
@@ -57,14 +57,3 @@ def test_a_missing_config_is_unreadable_and_says_for_which_key(tmp_path):
     spec = {"model": {"config": str(tmp_path / "no.json")}, "global_batch": 8}
     with pytest.raises(Unreadable, match=r"^model: value .*no\.json.* cannot be read"):
         load_job(spec)
-
-
-@pytest.mark.parametrize(
-    ("name", "precision"),
-    [
-        ("llama3_8b", "bf16"), ("deepseek_v3", "fp8"), ("gpt_oss_20b", "fp4"),
-        ("gemma2_9b", "fp32"), ("gpt_neox_20b", "fp16"), ("gpt2_xl", None),
-    ],
-)  # fmt: skip
-def test_the_precision_is_that_of_the_quantisation_or_else_the_dtype(name, precision):
-    assert precision_of(FOLDER / f"{name}.json") == precision

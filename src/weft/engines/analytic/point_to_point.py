@@ -9,6 +9,12 @@ Bandwidth at a queue depth d over q queue pairs is what the slowest of three all
 after headers, the messages that a queue pair posts, and d messages in one round trip::
 
     time per message = ((S / line)^p + (1 / (q m))^p + (t_ack(S) / (q d))^p)^(1/p),   p = 4
+
+Sources: perftest_cx6, ib_write_lat and ib_write_bw on ConnectX-6 HDR, all sizes (measured);
+perftest_cx7, ib_send_lat on ConnectX-7 NDR, two hosts joined by one cable (measured);
+perftest_man, defaults of tx-depth 128, 16 outstanding reads, inline 220 bytes
+<https://github.com/linux-rdma/perftest>; deepep, README of DeepEP, low-latency kernels on H800
+and 400 Gb/s InfiniBand (measured) <https://github.com/deepseek-ai/DeepEP>.
 """
 
 from dataclasses import dataclass
@@ -16,34 +22,10 @@ from typing import Final, Literal
 
 from weft.network import fabric
 from weft.results import Estimate
-from weft.sources import Kind, Source, sourced
+from weft.sources import sourced
 
 Verb = Literal["write", "send", "read"]
 
-SOURCES: Final = {
-    "perftest_cx6": Source(
-        key="perftest_cx6",
-        kind=Kind.MEASURED,
-        title="ib_write_lat and ib_write_bw on ConnectX-6 HDR, all sizes",
-    ),
-    "perftest_cx7": Source(
-        key="perftest_cx7",
-        kind=Kind.MEASURED,
-        title="ib_send_lat on ConnectX-7 NDR, two hosts joined by one cable",
-    ),
-    "perftest_man": Source(
-        key="perftest_man",
-        kind=Kind.CODE,
-        title="perftest: defaults of tx-depth 128, 16 outstanding reads, inline 220 bytes",
-        url="https://github.com/linux-rdma/perftest",
-    ),
-    "deepep": Source(
-        key="deepep",
-        kind=Kind.MEASURED,
-        title="DeepEP README, low-latency kernels on H800 and 400 Gb/s InfiniBand",
-        url="https://github.com/deepseek-ai/DeepEP",
-    ),
-}
 ENDS_S: Final = sourced(1.45e-6, "perftest_cx7", "perftest_cx6", low=0.9e-6, high=2.2e-6)
 """Posting, both NICs and both PCIe links, for a message that travels with its request."""
 FETCH_S: Final = sourced(0.9e-6, "perftest_cx6", low=0.5e-6, high=1.5e-6)

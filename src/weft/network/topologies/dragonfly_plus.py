@@ -7,7 +7,7 @@ be (k/2)^2 + 1 groups [Shpiner et al. 2017].
 from itertools import product
 
 from weft.errors import Infeasible
-from weft.network.clos import Clos, group_of, host_ratio, single_switch
+from weft.network.clos import Clos, group_of, group_sides, host_ratio, single_switch
 from weft.network.topologies.rail_optimized import rail_network
 from weft.network.topology import Layout, Mesh, Site, Topology, clos_layout, layout_of
 
@@ -79,9 +79,8 @@ def _bisection_links(mesh: Mesh) -> int:
     for index in range(mesh.groups):
         first = index * mesh.group.trays
         stop = min(first + mesh.group.trays, mesh.trays)
-        inside, left, right = _group_sides(
-            mesh.group, max(0, min(half, stop) - first), stop - first
-        )
+        here = max(0, min(half, stop) - first)
+        inside, left, right = group_sides(mesh.group, here, stop - first)
         met += inside
         kinds[left, right] = kinds.get((left, right), 0) + 1
     return met + min(_cut(mesh, kinds, sides) for sides in product((0, 1), repeat=len(kinds)))
@@ -91,20 +90,6 @@ def _cut(mesh: Mesh, kinds: dict[tuple[int, int], int], sides: tuple[int, ...]) 
     here = sum(n for n, side in zip(kinds.values(), sides, strict=True) if side)
     hosts = sum(n * ports[side] for (ports, n), side in zip(kinds.items(), sides, strict=True))
     return hosts + here * (mesh.groups - here) * mesh.links_per_pair
-
-
-def _group_sides(group: Clos, left_trays: int, trays: int) -> tuple[int, int, int]:
-    """Return the ports that meet on leaves, and what else each side can send up."""
-    met = left = right = 0
-    for first in range(0, trays, group.trays_per_unit):
-        stop = min(first + group.trays_per_unit, trays)
-        here = max(0, min(left_trays, stop) - first) * group.ports_per_leaf
-        there = (stop - first) * group.ports_per_leaf - here
-        both = min(here, there)
-        met += both * group.leaves_per_unit
-        left += min(here - both, group.leaf_up) * group.leaves_per_unit
-        right += min(there - both, group.leaf_up) * group.leaves_per_unit
-    return met, left, right
 
 
 dragonfly_plus = Topology(title="dragonfly+, groups joined all to all", layout=_layout)

@@ -1,8 +1,7 @@
 """Leaf and spine: all NICs of a host on one leaf, and two tiers at most."""
 
 from weft.errors import Infeasible
-from weft.network.clos import Clos, clos, single_switch
-from weft.network.topology import Layout, Site, Topology, clos_layout
+from weft.network.topology import Layout, Site, Topology, clos_layout, clos_of
 
 
 def _layout(site: Site) -> Layout:
@@ -12,17 +11,8 @@ def _layout(site: Site) -> Layout:
             f"leaf_spine has no pods, and hosts_per_pod is {pod}; leave it out or choose "
             f"topology fat_tree"
         )
-    return clos_layout("leaf_spine", site, _network(site), planes=site.choice.planes)
-
-
-def _network(site: Site) -> Clos:
-    radix = site.radix(site.choice.planes)
-    if site.trays * site.ports_per_tray <= radix:
-        return single_switch(radix=radix, trays=site.trays, ports_per_tray=site.ports_per_tray)
-    return clos(
-        radix=radix, trays=site.trays, leaves_per_unit=1, ports_per_leaf=site.ports_per_tray,
-        oversubscription=site.choice.oversubscription, tiers=2,
-    )  # fmt: skip
+    network = clos_of(site, site.choice.planes, ports=site.ports_per_tray, tiers=2)
+    return clos_layout("leaf_spine", site, network, planes=site.choice.planes)
 
 
 leaf_spine = Topology(title="leaf-spine, hosts on one leaf", layout=_layout)

@@ -28,7 +28,6 @@ def _sent_ratio(operation: Operation, ranks: int, ranks_per_domain: int) -> floa
 collnet = Algorithm(
     title="CollNet (SHARP)",
     operations=frozenset({Operation.ALL_REDUCE}),
-    chunks=lambda ranks: ranks,
     rounds=_rounds,
     sent_ratio=_sent_ratio,
     in_network=True,

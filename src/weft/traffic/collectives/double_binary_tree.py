@@ -5,10 +5,9 @@ those of NCCL's trees.cc.
 """
 
 from collections.abc import Iterator
-from itertools import zip_longest
 
 from weft.traffic.collective import PIECE_BYTES, Algorithm, Operation, Round, domains
-from weft.traffic.collectives.tree import down, edges, parents_by_rank, up
+from weft.traffic.collectives.tree import down, edges, parents_by_rank, together, up
 
 
 def first_parent(node: int, nodes: int) -> int | None:
@@ -43,14 +42,9 @@ def trees(ranks: int, ranks_per_domain: int) -> tuple[dict[int, int], dict[int, 
 def _rounds(operation: Operation, ranks: int, ranks_per_domain: int) -> Iterator[Round]:
     both = trees(ranks, ranks_per_domain)
     if operation in {Operation.ALL_REDUCE, Operation.REDUCE}:
-        yield from _together(*(up(parents, (half,)) for half, parents in enumerate(both)))
+        yield from together(*(up(parents, (half,)) for half, parents in enumerate(both)))
     if operation in {Operation.ALL_REDUCE, Operation.BROADCAST}:
-        yield from _together(*(down(parents, (half,)) for half, parents in enumerate(both)))
-
-
-def _together(*halves: Iterator[Round]) -> Iterator[Round]:
-    for sends in zip_longest(*halves, fillvalue=()):
-        yield tuple(send for half in sends for send in half)
+        yield from together(*(down(parents, (half,)) for half, parents in enumerate(both)))
 
 
 def _sent_ratio(operation: Operation, ranks: int, ranks_per_domain: int) -> float:  # noqa: ARG001 - all-reduce alone

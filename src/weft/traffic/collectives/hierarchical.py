@@ -4,7 +4,7 @@ Rank i of a domain handles the chunks c with c mod ranks_per_domain = i, so each
 its own rail only; for all-to-all this is NCCL's PXN.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from weft.traffic.collective import (
     Algorithm,
@@ -16,42 +16,37 @@ from weft.traffic.collective import (
 )
 
 
-def gather_rails(ranks: int, per_domain: int) -> Round:
-    """Reduce-scatter inside domains: rank i gets the chunks of its rail from its peers."""
+def _to_peers(
+    ranks: int, per_domain: int, chunks: Callable[[int, int], Iterable[int]], *, reduce: bool
+) -> Round:
+    """Let every rank send ``chunks(rank, peer)`` to each peer of its domain."""
     return tuple(
-        Send(rank, peer, tuple(range(peer % per_domain, ranks, per_domain)), reduce=True)
+        Send(rank, peer, tuple(chunks(rank, peer)), reduce)
         for domain in domains(ranks, per_domain)
         for rank in domain
         for peer in domain
         if peer != rank
     )
+
+
+def gather_rails(ranks: int, per_domain: int) -> Round:
+    """Reduce-scatter inside domains: rank i gets the chunks of its rail from its peers."""
+    rails = [range(rail, ranks, per_domain) for rail in range(per_domain)]
+    return _to_peers(ranks, per_domain, lambda _, peer: rails[peer % per_domain], reduce=True)
 
 
 def share_rails(ranks: int, per_domain: int) -> Round:
     """All-gather inside domains: rank i gives the chunks of its rail to its peers."""
-    return tuple(
-        Send(rank, peer, tuple(range(rank % per_domain, ranks, per_domain)))
-        for domain in domains(ranks, per_domain)
-        for rank in domain
-        for peer in domain
-        if peer != rank
-    )
+    rails = [range(rail, ranks, per_domain) for rail in range(per_domain)]
+    return _to_peers(ranks, per_domain, lambda rank, _: rails[rank % per_domain], reduce=False)
 
 
 def _along_rails(ranks: int, per_domain: int, behind: int, *, reduce: bool) -> Iterator[Round]:
     """Run a ring over the domains on every rail at once."""
-    count = ranks // per_domain
-    for turn in range(count - 1):
+    for turn in range(ranks // per_domain - 1):
+        back = (behind + turn) * per_domain
         yield tuple(
-            Send(
-                rank,
-                (rank + per_domain) % ranks,
-                (
-                    (rank // per_domain - behind - turn) % count * per_domain
-                    + rank % per_domain,
-                ),
-                reduce,
-            )
+            Send(rank, (rank + per_domain) % ranks, ((rank - back) % ranks,), reduce)
             for rank in range(ranks)
         )
 
@@ -72,17 +67,11 @@ def _rounds(operation: Operation, ranks: int, ranks_per_domain: int) -> Iterator
 
 def _to_rails(ranks: int, per_domain: int) -> Round:
     """Give each peer all that goes to ranks of its rail, in whatever domain."""
-    return tuple(
-        Send(
-            rank,
-            peer,
-            tuple(rank * ranks + t for t in range(peer % per_domain, ranks, per_domain)),
-        )
-        for domain in domains(ranks, per_domain)
-        for rank in domain
-        for peer in domain
-        if peer != rank
-    )
+
+    def of_rail(rank: int, peer: int) -> Iterator[int]:
+        return (rank * ranks + t for t in range(peer % per_domain, ranks, per_domain))
+
+    return _to_peers(ranks, per_domain, of_rail, reduce=False)
 
 
 def _over_rails(ranks: int, per_domain: int) -> Round:
@@ -115,7 +104,6 @@ hierarchical = Algorithm(
             Operation.ALL_TO_ALL,
         }
     ),
-    chunks=lambda ranks: ranks,
     rounds=_rounds,
     sent_ratio=_sent_ratio,
 )  # fmt: skip

@@ -56,7 +56,6 @@ nvls = Algorithm(
     operations=frozenset(
         {Operation.ALL_REDUCE, Operation.ALL_GATHER, Operation.REDUCE_SCATTER}
     ),
-    chunks=lambda ranks: ranks,
     rounds=_rounds,
     sent_ratio=_sent_ratio,
     in_network=True,

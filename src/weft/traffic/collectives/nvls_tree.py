@@ -14,28 +14,23 @@ from weft.traffic.collective import (
 )
 from weft.traffic.collectives.double_binary_tree import first_parent, second_parent
 from weft.traffic.collectives.nvls import load_reduce, multicast
-from weft.traffic.collectives.tree import down, edges, parents_by_rank, up
+from weft.traffic.collectives.tree import down, edges, parents_by_rank, together, up
 
 
 def _rounds(operation: Operation, ranks: int, ranks_per_domain: int) -> Iterator[Round]:  # noqa: ARG001 - all-reduce alone
     check_full_domains("nvls_tree", ranks, ranks_per_domain)
     groups = list(enumerate(domains(ranks, ranks_per_domain)))
     rails = [tuple(range(i, ranks, ranks_per_domain)) for i in range(ranks_per_domain)]
-    yield from _merged([load_reduce(members, ranks + d, rails) for d, members in groups])
-    yield from _merged([up(_tree(rail), rail) for rail in rails])
-    yield from _merged([down(_tree(rail), rail) for rail in rails])
-    yield from _merged([multicast(members, ranks + d, rails) for d, members in groups])
+    yield from together(*(load_reduce(members, ranks + d, rails) for d, members in groups))
+    yield from together(*(up(_tree(rail), rail) for rail in rails))
+    yield from together(*(down(_tree(rail), rail) for rail in rails))
+    yield from together(*(multicast(members, ranks + d, rails) for d, members in groups))
 
 
 def _tree(rail: tuple[int, ...]) -> dict[int, int]:
     """Return one tree over a rail; even and odd rails take the two trees in turn."""
     parent = second_parent if rail[0] % 2 else first_parent
     return parents_by_rank([[rank] for rank in rail], parent)
-
-
-def _merged(parts: list[Iterator[Round]]) -> Iterator[Round]:
-    for sends in zip(*parts, strict=True):
-        yield tuple(send for part in sends for send in part)
 
 
 def _sent_ratio(operation: Operation, ranks: int, ranks_per_domain: int) -> float:  # noqa: ARG001 - all-reduce alone
@@ -47,7 +42,6 @@ def _sent_ratio(operation: Operation, ranks: int, ranks_per_domain: int) -> floa
 nvls_tree = Algorithm(
     title="NVLS tree",
     operations=frozenset({Operation.ALL_REDUCE}),
-    chunks=lambda ranks: ranks,
     rounds=_rounds,
     sent_ratio=_sent_ratio,
     in_network=True,

@@ -14,14 +14,8 @@ def _rounds(operation: Operation, ranks: int, ranks_per_domain: int) -> Iterator
         )
 
 
-def _sent_ratio(operation: Operation, ranks: int, ranks_per_domain: int) -> float:  # noqa: ARG001 - as above
-    return operation.bus_factor(ranks)
-
-
 pairwise = Algorithm(
     title="Pairwise",
     operations=frozenset({Operation.ALL_TO_ALL}),
-    chunks=lambda ranks: ranks,
     rounds=_rounds,
-    sent_ratio=_sent_ratio,
 )

@@ -30,14 +30,8 @@ def _hop(operation: Operation, ranks: int, distance: int) -> Round:
     return tuple(sends)
 
 
-def _sent_ratio(operation: Operation, ranks: int, ranks_per_domain: int) -> float:  # noqa: ARG001 - as above
-    return operation.bus_factor(ranks)
-
-
 pat = Algorithm(
     title="PAT",
     operations=frozenset({Operation.ALL_GATHER, Operation.REDUCE_SCATTER}),
-    chunks=lambda ranks: ranks,
     rounds=_rounds,
-    sent_ratio=_sent_ratio,
 )

@@ -49,7 +49,6 @@ ring = Algorithm(
             Operation.BROADCAST, Operation.REDUCE,
         }
     ),
-    chunks=lambda ranks: ranks,
     rounds=_rounds,
     sent_ratio=_sent_ratio,
 )  # fmt: skip

@@ -10,14 +10,10 @@ def _rounds(operation: Operation, ranks: int, ranks_per_domain: int) -> Iterator
         yield tuple(Send(rank, (rank + 1) % ranks, (rank,)) for rank in range(ranks))
 
 
-def _sent_ratio(operation: Operation, ranks: int, ranks_per_domain: int) -> float:  # noqa: ARG001 - as above
-    return 1.0 if ranks > 1 else 0.0
-
-
 send_recv = Algorithm(
     title="Send and receive",
     operations=frozenset({Operation.SEND_RECV}),
     chunks=lambda ranks: 1,  # noqa: ARG005 - the message is not cut
     rounds=_rounds,
-    sent_ratio=_sent_ratio,
+    sent_ratio=lambda _operation, ranks, _per_domain: float(ranks > 1),
 )

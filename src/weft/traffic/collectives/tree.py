@@ -4,6 +4,7 @@ NCCL's shape: only the first rank of a domain (its head) talks to other domains.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 
 from weft.traffic.collective import PIECE_BYTES, Algorithm, Operation, Round, Send, domains
 
@@ -48,6 +49,12 @@ def down(parents: dict[int, int], chunks: tuple[int, ...]) -> Iterator[Round]:
     """Broadcast from the root, level by level."""
     for level in reversed(levels(parents)):
         yield tuple(Send(parents[rank], rank, chunks) for rank in level)
+
+
+def together(*parts: Iterator[Round]) -> Iterator[Round]:
+    """Run several schedules side by side, round by round."""
+    for sends in zip_longest(*parts, fillvalue=()):
+        yield tuple(send for part in sends for send in part)
 
 
 def _parents(ranks: int, ranks_per_domain: int) -> dict[int, int]:

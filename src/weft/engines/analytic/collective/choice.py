@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from weft.engines.analytic.collective import algorithm as kinds
-from weft.engines.analytic.collective.algorithm import CollectiveAlgorithm, Limits
+from weft.engines.analytic.collective.algorithm import CollectiveAlgorithm, Limits, Use
 from weft.engines.analytic.collective.graph import search
 from weft.engines.analytic.collective.path import Path
 from weft.errors import SpecError
@@ -89,17 +89,16 @@ def _option(
     path: Path, operation: Operation, kind: CollectiveAlgorithm, protocol: str
 ) -> Option:
     graphs = search(path)
-    limits = kind.limits(path, graphs, operation, protocol)
+    use = Use(path=path, graphs=graphs, operation=operation, protocol=protocol)
+    limits = kind.limits(use)
     algbw = _joined(limits) * path.fitted(f"protocol.{protocol}", 1.0)
     ratio = path.tuning.bandwidth_ratio.get("two" if path.few_domains else "more", {})
     share = ratio.get(kind.name, {}).get(protocol, 1.0) if path.domains > 1 else 1.0
     return Option(
         kind=kind, protocol=protocol, channels=graphs.total_channels,
-        nccl_latency_s=kind.nccl_latency_s(path, operation, protocol),
-        nccl_algbw_bytes_per_s=share
-        * kind.nccl_algbw_bytes_per_s(path, graphs, operation, protocol),
-        latency_s=kind.latency_s(path, operation, protocol),
-        algbw_bytes_per_s=algbw,
+        nccl_latency_s=kind.library_latency_s(use),
+        nccl_algbw_bytes_per_s=share * kind.nccl_algbw_bytes_per_s(use),
+        latency_s=kind.latency_s(use), algbw_bytes_per_s=algbw,
         limit=min(limits, key=lambda name: limits[name]),
         plateau_ratio=_plateau(path, operation, kind, protocol),
     )  # fmt: skip

@@ -139,7 +139,7 @@ def _part(axis: str, place: Place, extent: Extent) -> str:
 
 
 def to_table(measured: Measured) -> dict[str, dict[str, Any]]:
-    """Return extents as tables of numbers and texts, for a file."""
+    """Return extents as tables of numbers and texts, for a file that ``spread`` reads."""
     return {
         name: {
             "local": e.local,
@@ -151,15 +151,3 @@ def to_table(measured: Measured) -> dict[str, dict[str, Any]]:
         }
         for name, e in sorted(measured.items())
     }
-
-
-def from_table(raw: Mapping[str, Mapping[str, Any]]) -> dict[str, Extent]:
-    """Read what ``to_table`` wrote."""
-    return {
-        name: Extent(
-            ranks=dict(e["ranks"]), domains=dict(e["domains"]), local=int(e["local"]),
-            generations=frozenset(e["generations"]), fabrics=frozenset(e["fabrics"]),
-            version=(int(e["version"][0]), int(e["version"][1])),
-        )
-        for name, e in raw.items()
-    }  # fmt: skip

@@ -18,7 +18,9 @@ from math import exp, inf, log, sqrt
 from statistics import NormalDist
 from typing import Any, Final
 
-from weft.engines.analytic.collective.domain import Measured, Place, from_table
+from pydantic import TypeAdapter
+
+from weft.engines.analytic.collective.domain import Measured, Place
 from weft.network import fabric
 
 _LARGE_BYTES: Final = 64 * 2**20
@@ -114,19 +116,7 @@ class Spread:
 
 def from_raw(raw: Mapping[str, Any]) -> Spread:
     """Read the tables of a file of fitted constants."""
-    return Spread(
-        log_scale=_numbers(raw["log_scale"]),
-        tau=_numbers(raw["tau"]),
-        levels={k: (float(v[0]), float(v[1])) for k, v in raw["levels"].items()},
-        shares=_numbers(raw["shares"]),
-        calibrated=_numbers(raw["calibrated"]),
-        choice=_numbers(raw["choice"]),
-        measured=from_table(raw["measured"]),
-    )
-
-
-def _numbers(raw: Mapping[str, Any]) -> dict[str, float]:
-    return {name: float(value) for name, value in raw.items()}
+    return TypeAdapter(Spread).validate_python(raw)
 
 
 def fixed(wide_ratio: float = 1.01) -> Spread:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from weft import catalogue
+from weft.records import table
 
 _FOLDER: Final = Path(catalogue.__file__).parent / "nccl"
 _SCALE: Final[Mapping[str | None, float]] = {"us": 1e-6, "GB/s": 1e9, None: 1.0}
@@ -153,8 +154,7 @@ def _tuning(name: str) -> Tuning:
 
 @cache
 def _gpu_classes() -> Mapping[str, str]:
-    raw = tomllib.loads((_FOLDER / "gpu_classes.toml").read_text("utf-8"))
-    classes: dict[str, str] = raw["classes"]
+    classes: dict[str, str] = table("weft.catalogue", "nccl/gpu_classes")["classes"]
     return classes
 
 

@@ -12,7 +12,7 @@ For a pass of t tokens through weights of N parameters (b bytes each) on one GPU
 all n experts touch E (1 - (1 - k/n)^T): only their weights are read.
 """
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from weft import catalogue
 from weft.engines.analytic.inference.memory import (
@@ -21,9 +21,8 @@ from weft.engines.analytic.inference.memory import (
     layer_weight_bytes,
     local_experts,
 )
-from weft.engines.analytic.step.compute import Device, device
+from weft.engines.analytic.step.compute import Device, Times, as_measured, device
 from weft.engines.analytic.step.constants import constants
-from weft.engines.analytic.step.measured import as_measured
 from weft.spec.cluster import Cluster
 from weft.spec.inference import Inference
 from weft.traffic.demand import ACTIVATION_BYTES
@@ -35,38 +34,15 @@ SOFTWARE = "megatron"
 """Class of software whose fitted matrix and attention rates stand for tuned kernels."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rates:
-    """What kernels of the service reach on one GPU."""
-
-    flop_per_s: float
-    attention_flop_per_s: float
-    memory_bytes_per_s: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LayerTimes:
-    """Seconds of one layer on one GPU, without its communication and kernel starts."""
-
-    matrix_s: float = 0.0
-    attention_s: float = 0.0
-    passes_s: float = 0.0
-
-    @property
-    def total_s(self) -> float:
-        """All of them, one after another."""
-        return self.matrix_s + self.attention_s + self.passes_s
-
-
-def rates(cluster: Cluster, service: Inference, *, matrix: float, stream: float) -> Rates:
-    """Return the rates of the cluster's GPU, moved by two ratios of the inference model."""
+def device_of(cluster: Cluster, service: Inference, *, matrix: float, stream: float) -> Device:
+    """Return the cluster's GPU, with rates moved by two ratios of the inference model."""
     gpu = catalogue.find("gpus", cluster.host.gpu)
     fitted = constants()
     software = fitted.software[SOFTWARE]
-    on: Device = as_measured(
-        device(gpu, service.precision, fitted, software), cluster.overlay, service.precision
-    )
-    return Rates(
+    on = device(gpu, service.precision, fitted, software)
+    on = as_measured(on, cluster.overlay, service.precision)
+    return replace(
+        on,
         flop_per_s=on.flop_per_s * matrix,
         attention_flop_per_s=on.attention_flop_per_s * matrix,
         memory_bytes_per_s=on.memory_bytes_per_s * software.passes * stream,
@@ -88,22 +64,25 @@ def group_tokens(service: Inference, one: Pass) -> float:
 
 
 def layer_times(
-    service: Inference, one: Pass, context: float, on: Rates, *, sparse: bool, prompt: bool
-) -> LayerTimes:
-    """Return the time of one layer; ``context`` is the length that queries look back on."""
+    service: Inference, one: Pass, context: float, on: Device, *, sparse: bool, prompt: bool
+) -> Times:
+    """Return the time of one layer without its communication and kernel starts.
+
+    ``context`` is the length that queries look back on.
+    """
     model, tp = service.model, spread_of(service).tp
     matrix_s = _product_s(service, one.tokens, _dense_parameters(service, sparse=sparse), on)
     if sparse:
         matrix_s += _experts_s(service, one, on)
     elements = PASSED_WIDTHS * model.hidden + 3 * _width(service, sparse=sparse) / tp
-    return LayerTimes(
+    return Times(
         matrix_s=matrix_s,
         attention_s=_attention_s(service, one, context, on, prompt=prompt),
-        passes_s=one.tokens * elements * ACTIVATION_BYTES / on.memory_bytes_per_s,
+        memory_s=one.tokens * elements * ACTIVATION_BYTES / on.memory_bytes_per_s,
     )
 
 
-def head_s(service: Inference, sequences: float, on: Rates) -> float:
+def head_s(service: Inference, sequences: float, on: Device) -> float:
     """Return the time of the vocabulary head for one token of each sequence, in 16 bits."""
     count = service.model.vocab * service.model.hidden / spread_of(service).tp
     half = on.flop_per_s * BYTES[service.precision] / ACTIVATION_BYTES
@@ -115,12 +94,12 @@ def _dense_parameters(service: Inference, *, sparse: bool) -> float:
     return whole / BYTES[service.precision]
 
 
-def _product_s(service: Inference, tokens: float, parameters: float, on: Rates) -> float:
+def _product_s(service: Inference, tokens: float, parameters: float, on: Device) -> float:
     read_s = parameters * BYTES[service.precision] / on.memory_bytes_per_s
     return max(2 * tokens * parameters / on.flop_per_s, read_s)
 
 
-def _experts_s(service: Inference, one: Pass, on: Rates) -> float:
+def _experts_s(service: Inference, one: Pass, on: Device) -> float:
     model, spread = service.model, spread_of(service)
     experts = model.experts
     assert experts is not None
@@ -135,7 +114,7 @@ def _experts_s(service: Inference, one: Pass, on: Rates) -> float:
 
 
 def _attention_s(
-    service: Inference, one: Pass, context: float, on: Rates, *, prompt: bool
+    service: Inference, one: Pass, context: float, on: Device, *, prompt: bool
 ) -> float:
     model, tp = service.model, spread_of(service).tp
     if prompt:
@@ -155,10 +134,8 @@ def _score_width(service: Inference, *, prompt: bool) -> float:
     (absorbed projections) [DeepSeek-V2, section 2.1.2].
     """
     model, mla = service.model, service.model.latent_attention
-    if mla is None:
-        return 2 * model.heads * model.head_dim
-    if prompt:
-        return model.heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim)
+    if mla is None or prompt:
+        return model.attention_width
     return model.heads * (2 * mla.kv_lora_rank + mla.qk_rope_head_dim)
 
 

@@ -31,8 +31,7 @@ def attended(service: Inference, context: float) -> float:
     model = service.model
     if model.window is None or model.window >= context:
         return context
-    every = model.full_attention_every
-    share = (model.layers // every) / model.layers if every else 0.0
+    share = model.full_attention_ratio
     return share * context + (1 - share) * model.window
 
 

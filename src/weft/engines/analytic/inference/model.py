@@ -19,19 +19,15 @@ prefix caches are not in the model.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from operator import attrgetter
 from typing import Final
 
 from weft.engines.analytic.collective import collective_time
-from weft.engines.analytic.inference.constants import constants
-from weft.engines.analytic.inference.exchange import (
-    Collective,
-    End,
-    OneSided,
-    at_end,
-    exchange_s,
-)
-from weft.engines.analytic.inference.kernels import Rates, head_s, layer_times, rates
+from weft.engines.analytic.inference.exchange import Collective, End, exchange_s
+from weft.engines.analytic.inference.kernels import device_of, head_s, layer_times
 from weft.engines.analytic.inference.memory import memory_bytes
+from weft.records import table
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
 from weft.spec.inference import Inference
@@ -56,15 +52,6 @@ class Knobs:
     """By name, as in constants.toml."""
     collective: End = "value"
     """Which end of the band of each collective."""
-
-    @property
-    def one_sided(self) -> OneSided:
-        """Constants of kernels that write into remote memory."""
-        return OneSided(
-            start_s=self.constants["one_sided_start"],
-            network_ratio=self.constants["one_sided_ratio"],
-            scale_up_ratio=self.constants["scale_up_ratio"],
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,29 +103,27 @@ def serve(
     cluster: Cluster, service: Inference, *, collective: Collective = collective_time
 ) -> Service:
     """Return the speed of a resolved service, each number with its 80 % band."""
-    nominal = speeds(cluster, service, knobs(), collective=collective)
-    moved = [
-        (
-            speeds(cluster, service, low, collective=collective),
-            speeds(cluster, service, high, collective=collective),
-        )
-        for low, high in _variants()
-    ]
+
+    def at(inputs: Knobs) -> Speeds:
+        return speeds(cluster, service, inputs, collective=collective)
+
+    nominal = at(knobs())
+    moved = [(at(low), at(high)) for low, high in _variants()]
 
     def estimate(pick: Callable[[Speeds], float]) -> Estimate:
         return _banded(pick(nominal), [(pick(one), pick(other)) for one, other in moved])
 
     return Service(
-        first_token_s=estimate(lambda s: s.first_token_s),
-        step_s=estimate(lambda s: s.step_s),
-        token_s=estimate(lambda s: s.token_s),
-        tokens_per_s=estimate(lambda s: s.tokens_per_s),
-        network_ratio=estimate(lambda s: s.network_ratio),
-        prefill_network_ratio=estimate(lambda s: s.prefill_network_ratio),
-        decode_s=nominal.decode_s,
-        prefill_s=nominal.prefill_s,
+        **{name: estimate(attrgetter(name)) for name in _ESTIMATED},
+        decode_s=nominal.decode_s, prefill_s=nominal.prefill_s,
         memory_bytes=memory_bytes(service),
-    )
+    )  # fmt: skip
+
+
+_ESTIMATED: Final = (
+    "first_token_s", "step_s", "token_s", "tokens_per_s", "network_ratio",
+    "prefill_network_ratio",
+)  # fmt: skip
 
 
 def tokens_per_s(cluster: Cluster, service: Inference) -> float:
@@ -165,6 +150,15 @@ def _banded(value: float, ends: Sequence[tuple[float, float]]) -> Estimate:
     below = sum(max(0.0, value - min(pair)) ** 2 for pair in ends) ** 0.5
     above = sum(max(0.0, max(pair) - value) ** 2 for pair in ends) ** 0.5
     return Estimate(value, max(0.0, value - below), value + above)
+
+
+@cache
+def constants() -> Mapping[str, Estimate]:
+    """Return every constant with its 80 % band, in the unit of the file."""
+    return {
+        name: Estimate(float(row["value"]), float(row["low"]), float(row["high"]))
+        for name, row in table(__package__, "constants").items()
+    }
 
 
 def knobs() -> Knobs:
@@ -226,7 +220,7 @@ class _Turn:
         self, cluster: Cluster, service: Inference, at: Knobs, collective: Collective
     ) -> None:
         self.cluster, self.service, self.at, self.collective = cluster, service, at, collective
-        self.on: Rates = rates(
+        self.on = device_of(
             cluster, service, matrix=at.constants["matrix"], stream=at.constants["stream"]
         )
         self.domain = cluster.gpus_per_domain
@@ -245,7 +239,7 @@ class _Turn:
             found = self.collective(
                 self.cluster, demand.operation, demand.size_bytes, demand.group
             )
-            once_s = at_end(found.time_s, self.at.collective)
+            once_s: float = getattr(found.time_s, self.at.collective)
             parts[demand.dimension] += once_s * demand.calls
         return parts
 
@@ -266,14 +260,14 @@ class _Turn:
         launch_s = self._launch_s(layer.total_s, sparse=sparse, prompt=prompt)
         parts["matrix"] += halves * count * layer.matrix_s
         parts["attention"] += halves * count * layer.attention_s
-        parts["passes"] += halves * count * layer.passes_s
+        parts["passes"] += halves * count * layer.memory_s
         parts["launch"] += halves * count * launch_s
         wanted = exchange(self.service, part, self.domain) if sparse else None
         if wanted is None:
             return
         both_s = halves * exchange_s(
             self.cluster, self.service, wanted,
-            kernels=self.at.one_sided, end=self.at.collective, collective=self.collective,
+            constants=self.at.constants, end=self.at.collective, collective=self.collective,
         )  # fmt: skip
         hidden_s = 0.0 if halves == 1 else halves * (layer.total_s + launch_s)
         parts["ep"] += count * max(0.0, both_s - hidden_s)

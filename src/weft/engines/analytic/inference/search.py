@@ -5,9 +5,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 
-from weft import catalogue
 from weft.engines.analytic.inference.memory import memory_bytes
 from weft.engines.analytic.inference.model import Speeds, knobs, speeds
+from weft.engines.analytic.step.memory import gpu_memory_bytes, powers_of_two
 from weft.errors import Infeasible
 from weft.spec import checks
 from weft.spec.cluster import Cluster
@@ -41,7 +41,7 @@ def resolve(cluster: Cluster, service: Inference) -> Inference:
             "the model does not fit in one host, and hosts have no NIC; set host.nics to 1 or "
             "more"
         )
-    keeping = [pair for pair in timed if _keeps(service, pair[1])]
+    keeping = [pair for pair in timed if _excess(service, pair[1]) <= 1]
     if keeping:
         return max(keeping, key=lambda pair: pair[1].tokens_per_s)[0]
     return min(timed, key=lambda pair: _excess(service, pair[1]))[0]
@@ -90,12 +90,13 @@ def candidates(cluster: Cluster, service: Inference) -> Iterator[Inference]:
     """Yield every way to serve the model that the GPUs and the model allow."""
     gpus, model = service.gpus or cluster.gpus, service.model
     experts = model.experts.experts if model.experts else 1
-    for tp in _powers(min(LARGEST_TP, gpus)):
-        for pp in _powers(min(LARGEST_PP, gpus // tp)):
+    for tp in powers_of_two(min(LARGEST_TP, gpus)):
+        for pp in powers_of_two(min(LARGEST_PP, gpus // tp)):
             if gpus % (tp * pp):
                 continue
             dp = gpus // (tp * pp)
-            sizes = [tp * n for n in _divisors(dp) if 1 < tp * n <= experts]
+            divisors = [n for n in range(1, dp + 1) if dp % n == 0]
+            sizes = [tp * n for n in divisors if 1 < tp * n <= experts]
             for ep in (1, *sizes) if model.experts else (1,):
                 spread = ServingParallelism(tp=tp, pp=pp, ep=ep, dp=dp)
                 one = service.with_(parallelism=spread)
@@ -105,11 +106,11 @@ def candidates(cluster: Cluster, service: Inference) -> Iterator[Inference]:
 
 def fits(cluster: Cluster, service: Inference) -> bool:
     """Say whether weights and cache fit in the memory of a GPU."""
-    return sum(memory_bytes(service).values()) <= _memory_bytes(cluster)
+    return sum(memory_bytes(service).values()) <= gpu_memory_bytes(cluster)
 
 
 def _raise_if_too_large(cluster: Cluster, tried: list[Inference]) -> None:
-    room = _memory_bytes(cluster)
+    room = gpu_memory_bytes(cluster)
     if not tried:
         raise Infeasible("no parallelism suits this model on these GPUs; change gpus")
     best = min(tried, key=lambda one: sum(memory_bytes(one).values()))
@@ -130,28 +131,9 @@ def _raise_if_too_large(cluster: Cluster, tried: list[Inference]) -> None:
     )
 
 
-def _memory_bytes(cluster: Cluster) -> float:
-    return catalogue.find("gpus", cluster.host.gpu).memory_bytes.value
-
-
-def _keeps(service: Inference, found: Speeds) -> bool:
-    return _excess(service, found) <= 1
-
-
 def _excess(service: Inference, found: Speeds) -> float:
     """Return the worst time over its limit."""
     limits = (
         (found.first_token_s, service.first_token_s), (found.token_s, service.token_s)
     )  # fmt: skip
     return max((time_s / limit for time_s, limit in limits if limit), default=0.0)
-
-
-def _powers(most: int) -> Iterator[int]:
-    size = 1
-    while size <= most:
-        yield size
-        size *= 2
-
-
-def _divisors(number: int) -> list[int]:
-    return [n for n in range(1, number + 1) if number % n == 0]

@@ -23,6 +23,7 @@ from weft.engines.analytic.step.constants import (
 )
 from weft.engines.analytic.step.memory import LOW_PRECISIONS
 from weft.engines.analytic.step.operations import passes_of
+from weft.spec.overlay import Overlay
 from weft.spec.workload import Job
 from weft.traffic.demand import (
     ACTIVATION_BYTES,
@@ -72,11 +73,7 @@ class Device:
     attention_flop_per_s: float
     memory_bytes_per_s: float
     compute_units: int
-    wave_loss: float
-    depth_loss: float
-    route_passes: float
-    grouped_ratio: float
-    unaligned_ratio: float
+    fitted: Constants
     kernel_s: float
     operand_bytes: float
     element_ratio: float
@@ -143,15 +140,24 @@ def device(gpu: Gpu, precision: str, constants: Constants, software: Software) -
         attention_flop_per_s=half_peak * generation.attention * software.attention * clock,
         memory_bytes_per_s=bandwidth / software.passes,
         compute_units=generation.compute_units,
-        wave_loss=constants.wave_loss,
-        depth_loss=constants.depth_loss,
-        route_passes=constants.route_passes,
-        grouped_ratio=constants.grouped_ratio,
-        unaligned_ratio=constants.unaligned_ratio,
+        fitted=constants,
         kernel_s=software.kernel_s,
         operand_bytes=1.0 if precision in LOW_PRECISIONS else ACTIVATION_BYTES * wide,
         element_ratio=wide,
         way=software.operations,
+    )
+
+
+def as_measured(on: Device, overlay: Overlay | None, precision: str) -> Device:
+    """Return a GPU with the rates that the user measured, if there is an overlay."""
+    if overlay is None:
+        return on
+    return replace(
+        on,
+        flop_per_s=on.flop_per_s * overlay.matrix(precision),
+        half_flop_per_s=on.half_flop_per_s * overlay.matrix("bf16"),
+        attention_flop_per_s=on.attention_flop_per_s * overlay.attention_ratio,
+        memory_bytes_per_s=on.memory_bytes_per_s * overlay.memory_ratio,
     )
 
 
@@ -182,10 +188,10 @@ def product_s(product: Product, on: Device, flop_per_s: float | None = None) -> 
     waves = tiles * product.groups / on.compute_units
     rate = flop_per_s or on.flop_per_s
     if product.inner % ALIGNED or product.columns % ALIGNED:
-        rate *= on.unaligned_ratio
+        rate *= on.fitted.unaligned_ratio
     padded = max(product.rows, TILE_ROWS) * product.inner * product.columns * product.groups
-    compute_s = 2 * padded / rate * (1 + on.wave_loss / waves)
-    compute_s *= 1 + on.depth_loss / product.inner
+    compute_s = 2 * padded / rate * (1 + on.fitted.wave_loss / waves)
+    compute_s *= 1 + on.fitted.depth_loss / product.inner
     moved = product.rows * (product.inner + product.columns) + product.inner * product.columns
     return max(compute_s, moved * product.groups * on.operand_bytes / on.memory_bytes_per_s)
 
@@ -258,15 +264,7 @@ def attention_flops(job: Job) -> float:
         if job.attention != "unfused"
         else job.sequence_length
     )
-    return 2 * tokens_of(job) * keys * _score_width(job)
-
-
-def _score_width(job: Job) -> float:
-    model, mla = job.model, job.model.latent_attention
-    if mla is None:
-        return 2 * model.heads * model.head_dim / spread_of(job).tp
-    width = mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim
-    return model.heads * width / spread_of(job).tp
+    return 2 * tokens_of(job) * keys * (model.attention_width / spread_of(job).tp)
 
 
 def attention_core(job: Job, on: Device) -> tuple[Times, Times]:
@@ -287,7 +285,7 @@ def attention_core(job: Job, on: Device) -> tuple[Times, Times]:
         rows=job.sequence_length, inner=width, columns=job.sequence_length,
         groups=scores / job.sequence_length**2,
     )  # fmt: skip
-    products_s = 2 * product_s(square, on, on.half_flop_per_s * on.grouped_ratio)
+    products_s = 2 * product_s(square, on, on.half_flop_per_s * on.fitted.grouped_ratio)
     # Softmax with its mask reads and writes the scores, dropout reads, writes and keeps a
     # mask; backward passes over them twice as often [Korthikanti 2022, equation 1].
     passes_s = scores * 9 / on.memory_bytes_per_s
@@ -302,12 +300,12 @@ def layer_times(job: Job, on: Device, *, sparse: bool) -> tuple[Times, Times, Ti
     matrix_s = 0.0
     if sparse and experts is not None:
         grouped = list(expert_products(job))
-        rate = on.flop_per_s * on.grouped_ratio
+        rate = on.flop_per_s * on.fitted.grouped_ratio
         matrix_s += sum(product_s(p, on, rate) for p in grouped)
         products.append(Product(
             rows=tokens_of(job), inner=job.model.hidden, columns=-(-experts.experts // 64) * 64,
         ))  # fmt: skip
-        shared = experts.shared_ffn_hidden or experts.shared_experts * experts.ffn_hidden
+        shared = experts.shared_width
         products += list(dense_products(job, shared)) if shared else []
         products_count = len(products) + len(grouped)
     else:
@@ -385,10 +383,9 @@ def layer_elements(job: Job, on: Device, *, sparse: bool) -> dict[str, float]:
         return found | {"inner": tokens * model.ffn_hidden / spread.tp}
     split_tokens = spread.tp if spread.ep > 1 else 1
     copies = tokens * experts.experts_per_token / split_tokens
-    shared = experts.shared_ffn_hidden or experts.shared_experts * experts.ffn_hidden
     return found | {
-        "inner": copies * experts.ffn_hidden + tokens * shared / spread.tp,
-        "copies": on.route_passes * copies * model.hidden,
+        "inner": copies * experts.ffn_hidden + tokens * experts.shared_width / spread.tp,
+        "copies": on.fitted.route_passes * copies * model.hidden,
     }
 
 

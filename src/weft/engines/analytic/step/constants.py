@@ -1,13 +1,12 @@
 """The fitted constants of the training-step model, one set per class, never per row."""
 
-import tomllib
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
+from weft.records import table
 from weft.spec.workload import Job
 
 # A class without a fit of its own borrows the nearest: (new precision, fitted, factor on it).
@@ -115,28 +114,26 @@ class Constants:
         return next(self.bands[key] for key in keys if key in self.bands)
 
 
-def constants_of(table: Mapping[str, Any]) -> Constants:
+def constants_of(tables: Mapping[str, Any]) -> Constants:
     """Build constants from the tables of the file (fits change the tables and call this)."""
     return Constants(
-        **table["model"],
-        generations={k: Generation(**v) for k, v in table["generation"].items()},
-        software={k: Software(**software_table(table, k)) for k in table["software"]},
-        bands={k: (v["low"], v["high"]) for k, v in table["bands"].items()},
+        **tables["model"],
+        generations={k: Generation(**v) for k, v in tables["generation"].items()},
+        software={k: Software(**software_table(tables, k)) for k in tables["software"]},
+        bands={k: (v["low"], v["high"]) for k, v in tables["bands"].items()},
     )
 
 
-def software_table(table: Mapping[str, Any], name: str) -> dict[str, Any]:
+def software_table(tables: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return the constants of one class; those that it does not set are of the one like it."""
-    own = dict(table["software"][name])
+    own = dict(tables["software"][name])
     like = own.pop("like", None)
-    return (software_table(table, like) if like else {}) | own
+    return (software_table(tables, like) if like else {}) | own
 
 
-@cache
 def constants_table() -> Mapping[str, Any]:
     """Read the file of constants."""
-    text = (files(__package__) / "constants.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return table(__package__, "constants")
 
 
 @cache
@@ -145,11 +142,9 @@ def constants() -> Constants:
     return constants_of(constants_table())
 
 
-@cache
 def held_out_table() -> Mapping[str, Any]:
     """Read what the fit comes to without each family of rows, and the rows that it has seen."""
-    text = (files(__package__) / "held_out.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return table(__package__, "held_out")
 
 
 @cache
@@ -165,14 +160,14 @@ def constants_without(family: str) -> Constants:
     A row that the fit has seen is scored with these, as if its family were new.
     """
     changed = held_out_table()["without"].get(family, {})
-    table = deepcopy(dict(constants_table()))
+    tables = deepcopy(dict(constants_table()))
     for name, value in changed.items():
         *parents, last = name.split(".")
-        block: Any = table
+        block: Any = tables
         for key in parents:
             block = block[key]
         block[last] = value
-    return constants_of(table)
+    return constants_of(tables)
 
 
 def band_names(job: Job, generation: str, *, one_host: bool) -> list[str]:

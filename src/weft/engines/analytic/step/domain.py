@@ -1,15 +1,13 @@
 """How far a training step lies from any that was measured."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from math import exp, hypot, log, log2, sqrt
 from typing import Any, Final
 
 from weft.engines.analytic.collective.constants import shipped
 from weft.engines.analytic.collective.domain import WITHIN
+from weft.records import table
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job
@@ -21,10 +19,9 @@ _EDGE: Final = 1.2816
 """Spreads of a normal law from its middle to the edge of its 80 % band."""
 
 
-@cache
 def measured() -> Mapping[str, Any]:
     """Return what published steps span."""
-    return tomllib.loads((files(__package__) / "spans.toml").read_text(encoding="utf-8"))
+    return table(__package__, "spans")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +46,11 @@ def place_of(cluster: Cluster, job: Job, generation: str) -> Place:
 
 def distances(place: Place) -> dict[str, float]:
     """Return the distance beyond published steps along each axis; empty inside of them."""
-    known = measured()
+    known, fabrics = measured(), shipped().spread.measured["across"].fabrics
     found = {
         "gpus": max(0.0, log2(max(1, place.gpus) / _largest(place))),
         "generation": float(place.generation not in known["gpus"]),
-        "fabric": float(bool(place.fabric) and place.fabric not in _fabrics()),
+        "fabric": float(bool(place.fabric) and place.fabric not in fabrics),
     }
     return {axis: far for axis, far in found.items() if far > 0}
 
@@ -61,10 +58,6 @@ def distances(place: Place) -> dict[str, float]:
 def _largest(place: Place) -> int:
     by_generation: Mapping[str, int] = measured()["gpus"]
     return by_generation.get(place.generation) or max(by_generation.values())
-
-
-def _fabrics() -> frozenset[str]:
-    return shipped().spread.measured["across"].fabrics
 
 
 def sentence(place: Place) -> str:

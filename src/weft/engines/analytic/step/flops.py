@@ -20,14 +20,6 @@ def matrix_parameters(model: Model) -> float:
     return model.active_parameters() - norms - model.embedding_parameters + head
 
 
-def attention_width(model: Model) -> int:
-    """Return the width of scores and of values, over all heads."""
-    mla = model.latent_attention
-    if mla is None:
-        return 2 * model.heads * model.head_dim
-    return model.heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim)
-
-
 def model_flops(job: Job, *, whole_square: bool = False) -> float:
     """Return the useful FLOP of one step over all GPUs; frozen weights need no gradient."""
     model = job.model
@@ -36,7 +28,7 @@ def model_flops(job: Job, *, whole_square: bool = False) -> float:
         float(job.sequence_length) if whole_square else model.mean_attended(job.sequence_length)
     )
     passes = 6 if model.trainable_ratio > 0.5 else 4  # noqa: PLR2004 - adapters below half
-    attention = 6 * model.layers * keys * attention_width(model)
+    attention = 6 * model.layers * keys * model.attention_width
     return tokens * (passes * matrix_parameters(model) + attention)
 
 
@@ -48,7 +40,7 @@ def hardware_flops(job: Job) -> float:
     keys = model.mean_attended(job.sequence_length)
     if job.attention == "unfused":
         keys = float(job.sequence_length)
-    attention = 2 * model.layers * keys * attention_width(model) * tokens
+    attention = 2 * model.layers * keys * model.attention_width * tokens
     mla = model.latent_attention
     if job.recompute == "selective" and mla is not None and job.attention != "unfused":
         heads = model.heads

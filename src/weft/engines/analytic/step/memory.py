@@ -10,6 +10,8 @@ GPT's shapes (feed-forward of 4 h, sequence parallelism over t)::
 
 from typing import Final
 
+from weft import catalogue
+from weft.spec.cluster import Cluster
 from weft.spec.workload import Job
 from weft.traffic.demand import (
     dense_parameters,
@@ -29,6 +31,16 @@ WEIGHT_BYTES: Final = 2
 STATE_BYTES: Final = {"fp32": 12, "bf16": 4}
 """Both moments of Adam, and a 32-bit weight beside moments of 32 bits [Rajbhandari 2020,
 section 3.1]; moments of 16 bits update the weight itself."""
+
+
+def gpu_memory_bytes(cluster: Cluster) -> float:
+    """Return the memory of one GPU of a cluster."""
+    return catalogue.find("gpus", cluster.host.gpu).memory_bytes.value
+
+
+def powers_of_two(limit: int) -> list[int]:
+    """Return the powers of two up to a limit: the widths that searches try."""
+    return [2**n for n in range(limit.bit_length())]
 
 
 def memory_bytes(job: Job) -> dict[str, float]:
@@ -102,18 +114,12 @@ def layer_activation_bytes(job: Job) -> float:
         inside = 2 * width
         outside -= 4 * model.hidden / split
         outside += 2 * (mla.q_lora_rank + mla.kv_lora_rank + mla.qk_rope_head_dim)
-    inside += (3 if model.gated_ffn else 2) * 2 * _dense_width(job)
+    dense = model.experts.shared_width if model.experts else model.ffn_hidden
+    inside += (3 if model.gated_ffn else 2) * 2 * dense
     scores = 0.0
     if job.attention == "unfused" and job.recompute == "none":
         scores = 5 * model.heads * job.sequence_length
     return tokens * (outside + (inside + scores + _copies_bytes(job)) / spread.tp)
-
-
-def _dense_width(job: Job) -> float:
-    experts = job.model.experts
-    if experts is None:
-        return job.model.ffn_hidden
-    return experts.shared_ffn_hidden or experts.shared_experts * experts.ffn_hidden
 
 
 def _copies_bytes(job: Job) -> float:

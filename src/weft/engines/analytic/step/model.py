@@ -7,13 +7,13 @@ from statistics import NormalDist
 from typing import Final
 
 from weft import catalogue
-from weft.catalogue.devices import Gpu
 from weft.engines.analytic.collective import collective_time
 from weft.engines.analytic.step import domain
 from weft.engines.analytic.step.compute import (
     Device,
     Times,
     accumulate_s,
+    as_measured,
     device_of,
     head_times,
     layer_kernels,
@@ -27,7 +27,6 @@ from weft.engines.analytic.step.constants import (
     software_class,
 )
 from weft.engines.analytic.step.flops import hardware_flops, model_flops
-from weft.engines.analytic.step.measured import as_measured
 from weft.engines.analytic.step.memory import memory_bytes
 from weft.engines.analytic.step.overlap import Windows, exposed_s
 from weft.engines.analytic.step.pipeline import bubble_s
@@ -54,8 +53,9 @@ def step_time(
     times = tuple(_total_s(cluster, demand, collective) for demand in prepared.wanted)
     parts, shares = prepared.parts_s(times), prepared.exposed_ratios(times)
     total_s = sum(parts.values())
-    generation = _gpu(cluster).generation
-    low, high = fitted.band(job, generation, one_host=_hosts(cluster, job) <= 1)
+    generation = catalogue.find("gpus", cluster.host.gpu).generation
+    one_host = (job.gpus or cluster.gpus) <= cluster.host.gpus
+    low, high = fitted.band(job, generation, one_host=one_host)
     place = domain.place_of(cluster, job, generation)
     return StepTime(
         step_s=domain.widened(Estimate(total_s, total_s * low, total_s * high), place),
@@ -115,9 +115,8 @@ def prepare(cluster: Cluster, job: Job, fitted: Constants | None = None) -> Prep
     """Work out all of a step that does not depend on the network between domains."""
     fitted = fitted or constants()
     software = fitted.software[software_class(job)]
-    on = as_measured(
-        device_of(_gpu(cluster), job, fitted, software), cluster.overlay, job.precision
-    )
+    gpu = catalogue.find("gpus", cluster.host.gpu)
+    on = as_measured(device_of(gpu, job, fitted, software), cluster.overlay, job.precision)
     compute = _Compute(job, on, software, fitted)
     alone = compute.breakdown_s()
     alone["memory_bound"] += accumulate_s(job, on)
@@ -132,12 +131,6 @@ def prepare(cluster: Cluster, job: Job, fitted: Constants | None = None) -> Prep
         bubble_per_exposed=bubble_s(spread_of(job), 1.0, 0.0) / micro_batches(job),
         straggler_s=fitted.jitter_ratio * slowest_of(job.gpus or cluster.gpus) * waits,
     )
-
-
-def _gpu(cluster: Cluster) -> Gpu:
-    gpu = catalogue.find("gpus", cluster.host.gpu)
-    assert isinstance(gpu, Gpu)
-    return gpu
 
 
 ROUTER_ISSUES: Final = 1.5
@@ -156,10 +149,6 @@ def slowest_of(gpus: int) -> float:
         z((n - 0.375) / (n + 1/4))
     """
     return max(0.0, NormalDist().inv_cdf((gpus - 0.375) / (gpus + 0.25)))
-
-
-def _hosts(cluster: Cluster, job: Job) -> float:
-    return (job.gpus or cluster.gpus) / cluster.host.gpus
 
 
 class _Compute:

@@ -7,13 +7,12 @@ operations.toml)::
     t = sum over operations of (b n / (B r) + k t0)
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
+from weft.records import table
 from weft.spec.workload import Job
 
 WAYS: Final = ("fused", "compiled", "eager")
@@ -70,7 +69,7 @@ def _passes(way: str, *, is_gated: bool, has_fused_norm: bool) -> Passes:
         "gated" if is_gated else "plain",
         "fused norm" if has_fused_norm else "norm of operations",
     }
-    rows = _rows()
+    rows: list[dict[str, Any]] = table(__package__, "operations")["operation"]
     forward = {row["over"]: NOTHING for row in rows}
     backward = dict(forward)
     for row in rows:
@@ -83,10 +82,3 @@ def _passes(way: str, *, is_gated: bool, has_fused_norm: bool) -> Passes:
             )
             side[row["over"]] = side[row["over"]].plus(moved)
     return Passes(forward, backward)
-
-
-@cache
-def _rows() -> list[dict[str, Any]]:
-    text = (files(__package__) / "operations.toml").read_text(encoding="utf-8")
-    rows: list[dict[str, Any]] = tomllib.loads(text)["operation"]
-    return rows

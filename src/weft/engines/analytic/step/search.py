@@ -4,9 +4,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
-from weft import catalogue
-from weft.catalogue.devices import Gpu
-from weft.engines.analytic.step.memory import memory_bytes
+from weft.engines.analytic.step.memory import gpu_memory_bytes, memory_bytes, powers_of_two
 from weft.engines.analytic.step.model import step_time
 from weft.engines.analytic.step.ways import Machine, Ways, ways_of
 from weft.engines.engine import StepTime
@@ -80,7 +78,7 @@ def _ways(machine: Machine, job: Job) -> Ways:
 
 def _fitting(cluster: Cluster, job: Job) -> Iterator[Job]:
     """Yield the likely ways to spread a job that divide evenly and fit the memory."""
-    has = _memory(cluster)
+    has = gpu_memory_bytes(cluster)
     for spread in islice(candidates(cluster, job), MOST_TRIED):
         tried = job.with_(parallelism=spread)
         if sum(memory_bytes(tried).values()) <= has:
@@ -94,8 +92,8 @@ def candidates(cluster: Cluster, job: Job) -> Iterator[Parallelism]:
     if not isinstance(base, Parallelism):
         base = Parallelism(overlap_tp=job.framework == "megatron")
     for pp in _stages(model.layers, gpus):
-        for tp in _powers(min(cluster.host.scale_up.gpus, model.heads)):
-            for cp in _powers(min(64, job.sequence_length // LONG_CONTEXT) or 1):
+        for tp in powers_of_two(min(cluster.host.scale_up.gpus, model.heads)):
+            for cp in powers_of_two(min(64, job.sequence_length // LONG_CONTEXT) or 1):
                 rest = gpus // (pp * tp * cp)
                 if rest == 0 or gpus % (pp * tp * cp) or job.global_batch % rest:
                     continue
@@ -109,7 +107,7 @@ def candidates(cluster: Cluster, job: Job) -> Iterator[Parallelism]:
 def _variants(job: Job, spread: Parallelism) -> Iterator[Parallelism]:
     experts = job.model.experts
     ranks = (spread.dp or 1) * spread.cp * spread.tp
-    widths = _powers(min(ranks, experts.experts, 64)) if experts else [1]
+    widths = powers_of_two(min(ranks, experts.experts, 64)) if experts else [1]
     kinds = [PLAIN_SHARDING.get(job.framework, "zero3")]
     if spread.pp == 1 and kinds != ["zero3"] and not experts:
         kinds.append("zero3")
@@ -141,10 +139,6 @@ def _stages(layers: int, gpus: int) -> list[int]:
     return [n for n in range(1, most + 1) if layers % n == 0 or n in {2, 4, 8, 16, 32, 64}]
 
 
-def _powers(limit: int) -> list[int]:
-    return [2**n for n in range(limit.bit_length())]
-
-
 @lru_cache(maxsize=512)
 def _searched(cluster: Cluster, job: Job) -> Job:
     return all_ways(cluster, job).fastest(cluster).job
@@ -154,7 +148,8 @@ def _nothing_fits(cluster: Cluster, job: Job) -> Infeasible:
     return Infeasible(
         f"{job.model.name} ({job.model.parameters() / 1e9:.3g}e9 parameters) with a global"
         f" batch of {job.global_batch} does not fit on {job.gpus} GPUs of"
-        f" {_memory(cluster) / 1e9:.0f} GB with any parallelism: {_advice(cluster, job)}"
+        f" {gpu_memory_bytes(cluster) / 1e9:.0f} GB with any parallelism:"
+        f" {_advice(cluster, job)}"
     )
 
 
@@ -211,15 +206,9 @@ def _check_divides(job: Job) -> None:
         )
 
 
-def _memory(cluster: Cluster) -> float:
-    gpu = catalogue.find("gpus", cluster.host.gpu)
-    assert isinstance(gpu, Gpu)
-    return gpu.memory_bytes.value
-
-
 def _check_memory(cluster: Cluster, job: Job) -> None:
     needs = memory_bytes(job)
-    total, has = sum(needs.values()), _memory(cluster)
+    total, has = sum(needs.values()), gpu_memory_bytes(cluster)
     if total > has:
         largest = max(needs, key=lambda part: needs[part])
         raise Infeasible(

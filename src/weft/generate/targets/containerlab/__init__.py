@@ -22,7 +22,8 @@ def _files(plan: Plan) -> Files:
     [lab] = manifests_of(
         "containerlab/fabric.clab.yml.j2", name=plan.names.label.text(), whole=whole,
         commands=_host_commands(plan, whole, {router.name: router for router in made}),
-        vrfs={router.name: vrf_commands(router) for router in made}, end=_end,
+        vrfs={router.name: vrf_commands(router) for router in made},
+        end=lambda end: f"{end.device}:{interface_name(end)}",
         forwarding=FORWARDING, host_image=HOST_IMAGE, switch_image=FRR_IMAGE,
     )  # fmt: skip
     first = header(plan, "fabric.clab.yml")
@@ -50,10 +51,6 @@ def _host_commands(
     for name, ways in hops.items():
         found[name].append(" ".join(["ip route add", pool, *ways]))
     return found
-
-
-def _end(end: End) -> str:
-    return f"{end.device}:{interface_name(end)}"
 
 
 def interface_name(end: End) -> str:

@@ -8,9 +8,7 @@ from typing import Final
 
 from weft.errors import SpecError
 from weft.generate.plan import Plan
-from weft.generate.router import cages, routers
-from weft.generate.site_text import site_text
-from weft.generate.switch_text import fill, lossless_of, vendor_refusal
+from weft.generate.switch_text import lossless_of, switch_files, vendor_refusal
 from weft.generate.target import Files, declared
 
 MOST_PATHS: Final = 128
@@ -25,24 +23,16 @@ SWITCHES: Final = ("sn3700", "sn4600", "sn4600c", "sn4700", "sn5400", "sn5600")
 
 
 def _files(plan: Plan) -> Files:
-    held, lossless = cages(plan), lossless_of(plan, "nvue")
     release = _release(plan)
+    return switch_files(
+        plan, "cumulus", "nvue.commands", _port, vrf="mgmt", release=release,
+        lossless=lossless_of(plan, "nvue"), since_5_13=_numbers(release) >= SYSLOG_MOVED,
+        since_5_15=_numbers(release) >= RENAMED,
+    )  # fmt: skip
 
-    def name(number: int) -> str:
-        cage, place = held.place(number)
-        return f"swp{cage + 1}" + (f"s{place}" if held.split > 1 else "")
 
-    for router in routers(plan):
-        numbers = [port.number for port in router.switch.ports]
-        used = sorted({held.place(number)[0] + 1 for number in numbers})
-        text = fill(
-            "cumulus", "nvue.commands.j2", plan, router, name, lossless=lossless,
-            site=site_text(plan, router, "mgmt"), since_5_13=_numbers(release) >= SYSLOG_MOVED,
-            cages=held, release=release, since_5_15=_numbers(release) >= RENAMED,
-            all_ports=",".join(map(name, numbers)),
-            broken_out=",".join(f"swp{cage}" for cage in used),
-        )  # fmt: skip
-        yield f"{router.name}/nvue.commands", text
+def _port(cage: int, place: int, split: int) -> str:
+    return f"swp{cage + 1}" + (f"s{place}" if split > 1 else "")
 
 
 def _release(plan: Plan) -> str:
@@ -66,8 +56,7 @@ def _numbers(release: str) -> tuple[int, int]:
     return int(major), int(rest.partition(".")[0])
 
 
-def _refuses(plan: Plan) -> str | None:
-    return vendor_refusal(plan, "cumulus", SWITCHES, most_paths=MOST_PATHS)
-
-
-cumulus = declared("cumulus", files=_files, refuses=_refuses)
+cumulus = declared(
+    "cumulus", files=_files,
+    refuses=lambda plan: vendor_refusal(plan, "cumulus", SWITCHES, most_paths=MOST_PATHS),
+)  # fmt: skip

@@ -9,9 +9,8 @@ from typing import Final
 
 from weft import units
 from weft.generate.plan import Plan
-from weft.generate.router import cages, routers
-from weft.generate.site_text import site_text
-from weft.generate.switch_text import fill, lossless_of, vendor_refusal
+from weft.generate.router import cages
+from weft.generate.switch_text import lossless_of, switch_files, vendor_refusal
 from weft.generate.target import Files, declared
 from weft.network.network import layout
 
@@ -25,19 +24,14 @@ LANE_GBIT: Final[Mapping[str, int]] = {
 
 
 def _files(plan: Plan) -> Files:
-    held, lossless = cages(plan), lossless_of(plan, "eos")
+    return switch_files(
+        plan, "eos", "eos.conf", _port, vrf="MGMT", lossless=lossless_of(plan, "eos"),
+        lane_gbit=LANE_GBIT[layout(plan.cluster).switch],
+    )  # fmt: skip
 
-    def name(number: int) -> str:
-        cage, place = held.place(number)
-        return f"Ethernet{cage + 1}/{place * LANES // held.split + 1}"
 
-    for router in routers(plan):
-        text = fill(
-            "eos", "eos.conf.j2", plan, router, name, lossless=lossless,
-            site=site_text(plan, router, "MGMT"),
-            lane_gbit=LANE_GBIT[layout(plan.cluster).switch],
-        )  # fmt: skip
-        yield f"{router.name}/eos.conf", text
+def _port(cage: int, place: int, split: int) -> str:
+    return f"Ethernet{cage + 1}/{place * LANES // split + 1}"
 
 
 def _refuses(plan: Plan) -> str | None:

@@ -7,9 +7,8 @@ untagged traffic, classes and drop profile of Juniper's DCQCN configlets [junipe
 from typing import Final
 
 from weft.generate.plan import Plan
-from weft.generate.router import cages, routers, underlay_of
-from weft.generate.site_text import site_text
-from weft.generate.switch_text import fill, lossless_of, vendor_refusal
+from weft.generate.router import underlay_of
+from weft.generate.switch_text import lossless_of, switch_files, vendor_refusal
 from weft.generate.target import Files, declared
 
 SWITCHES: Final = ("juniper_qfx5240_64od",)
@@ -25,25 +24,17 @@ CONTROL_PERCENT: Final = 5
 
 
 def _files(plan: Plan) -> Files:
-    held, lossless = cages(plan), lossless_of(plan, "junos")
     paths = underlay_of(plan).most_paths.whole()
+    return switch_files(
+        plan, "junos", "junos.conf", _port, vrf="mgmt_junos",
+        lossless=lossless_of(plan, "junos"), listed=_listed,
+        most_ecmp=next(one for one in ECMP if one >= paths), no_loss_queue=NO_LOSS_QUEUE,
+        cnp_queue=CNP_QUEUE, fill_percent=FILL_PERCENT, control_percent=CONTROL_PERCENT,
+    )  # fmt: skip
 
-    def name(number: int) -> str:
-        cage, place = held.place(number)
-        return f"et-0/0/{cage}" + (f":{place}" if held.split > 1 else "")
 
-    for router in routers(plan):
-        numbers = [port.number for port in router.switch.ports]
-        asns = sorted({one.peer_asn for one in router.fabric})
-        text = fill(
-            "junos", "junos.conf.j2", plan, router, name, lossless=lossless,
-            site=site_text(plan, router, "mgmt_junos"), cages=held,
-            used_cages=sorted({held.place(number)[0] for number in numbers}),
-            most_ecmp=next(one for one in ECMP if one >= paths), peer_asns=_listed(asns),
-            no_loss_queue=NO_LOSS_QUEUE, cnp_queue=CNP_QUEUE, fill_percent=FILL_PERCENT,
-            control_percent=CONTROL_PERCENT,
-        )  # fmt: skip
-        yield f"{router.name}/junos.conf", text
+def _port(cage: int, place: int, split: int) -> str:
+    return f"et-0/0/{cage}" + (f":{place}" if split > 1 else "")
 
 
 def _listed(asns: list[int]) -> str:
@@ -57,8 +48,7 @@ def _listed(asns: list[int]) -> str:
     return str(asns[0]) if len(asns) == 1 else f"[ {' '.join(map(str, asns))} ]"
 
 
-def _refuses(plan: Plan) -> str | None:
-    return vendor_refusal(plan, "junos", SWITCHES, most_paths=ECMP[-1])
-
-
-junos = declared("junos", files=_files, refuses=_refuses)
+junos = declared(
+    "junos", files=_files,
+    refuses=lambda plan: vendor_refusal(plan, "junos", SWITCHES, most_paths=ECMP[-1]),
+)  # fmt: skip

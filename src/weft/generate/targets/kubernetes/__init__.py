@@ -1,6 +1,6 @@
 """Kubernetes: NVIDIA's network operator (or Multus, or DRANET), addresses, labels, limits."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import groupby, zip_longest
 from typing import Any, Final
@@ -20,66 +20,53 @@ ADMISSION: Final = (
     "The API server needs the admission plug-in PodNodeSelector: it keeps the pods of a "
     "namespace on the hosts of its tenant, whose NICs {} alone."
 )
+POOLS: Final = "30-address-pools.yaml"
 CNI_PLUGINS: Final = "secondaryNetwork"
 """Where the policy has its CNI plug-ins, to which a mode adds its own."""
 
 
 def _files(plan: Plan) -> Files:
     part, mode = part_of(plan), part_of(plan).attached()
-
-    def made(name: str, **values: object) -> Iterator[dict[str, Any]]:
-        return manifests_of(
-            f"kubernetes/{name}.j2", plan=plan, part=part, component=partial(component, plan),
-            node_selector=partial(node_selector, plan), **values,
-        )  # fmt: skip
-
-    def file(name: str, what: str, *head: str, **values: object) -> str:
-        return text(made(name, **values), [*_head(plan, what), *head])
-
-    what = "labels of nodes: which hosts hang on the same leaves"
-    yield (
-        "label-nodes",
-        text_of(
-            "kubernetes/label-nodes.j2", part=part, head=header(plan, what), nodes=_nodes(plan)
-        ),
-    )
-    what = "/etc/systemd/system/containerd.service.d/weft-memlock.conf"
-    yield "weft-memlock.conf", text_of("kubernetes/memlock.conf.j2", head=header(plan, what))
-    if mode.operator:
-        name = "00-values.yaml"
-        yield name, file(name, "Helm values")
-        own = next(of_mode(plan, f"{part.mode.text()}.policy"), {})
-        name = "10-nic-cluster-policy.yaml"
-        yield name, file(
-            name, "the operator's parts", f"{mode.title}: {part.mode.reason}",
-            own={key: value for key, value in own.items() if key != CNI_PLUGINS},
-            cni_plugins=own.get(CNI_PLUGINS, {}),
-        )  # fmt: skip
-        if part.pci_addresses is not None and part.nic_type is not None:
-            name = "20-nic-configuration.yaml"
-            yield name, file(name, "names and settings of NICs", "Hosts restart for them.")
-    if part.address_pools is not None:
-        name = "30-address-pools.yaml"
-        rails = list(_rails(plan))
-        pools = _allocated(made(name, rails=rails), [links for _, _, links in rails])
-        yield name, text(pools, _head(plan, "addresses of pods"))
-        if plan.underlay is not None:
-            # The pods hold the addresses: the unit of the host is to give it none.
-            yield "rails.tsv", RAILS_HEAD + "\n"
-    if plan.cluster.tenants:
-        name, own_nics = (
-            "05-tenants.yaml",
-            "are in its VRF" if plan.underlay else "have its P_Key",
-        )
-        yield name, file(
-            name, "namespaces of the tenants", ADMISSION.format(own_nics),
-            tenants=[(tenant, part_of(own)) for tenant, own in by_tenant(plan)],
-            tenant_label=TENANT_LABEL,
-        )  # fmt: skip
-    networks = _networks(plan)
-    if networks:
+    own = next(of_mode(plan, f"{part.mode.text()}.policy"), {})
+    rails = list(_rails(plan))
+    values = {
+        "plan": plan, "part": part, "component": partial(component, plan), "rails": rails,
+        "node_selector": partial(node_selector, plan), "tenant_label": TENANT_LABEL,
+        "tenants": [(tenant, part_of(theirs)) for tenant, theirs in by_tenant(plan)],
+        "own": {key: value for key, value in own.items() if key != CNI_PLUGINS},
+        "cni_plugins": own.get(CNI_PLUGINS, {}), "nodes": _nodes(plan),
+    }  # fmt: skip
+    for name, what in (
+        ("label-nodes", "labels of nodes: which hosts hang on the same leaves"),
+        ("weft-memlock.conf", "/etc/systemd/system/containerd.service.d/weft-memlock.conf"),
+    ):
+        yield name, text_of(f"kubernetes/{name}.j2", head=header(plan, what), **values)
+    for applies, name, what, why in _manifests(plan):
+        if applies:
+            found: Iterator[Mapping[str, Any]] = manifests_of(f"kubernetes/{name}.j2", **values)
+            if name == POOLS:
+                found = _allocated(found, [links for *_, links in rails])
+            yield name, text(found, [*_head(plan, what), *why])
+            if name == POOLS and plan.underlay is not None:
+                # The pods hold the addresses: the unit of the host is to give it none.
+                yield "rails.tsv", RAILS_HEAD + "\n"
+    if networks := _networks(plan):
         head = [*_head(plan, mode.title), f"{part.interfaces.reason}: {part.interfaces.text()}"]
         yield "40-networks.yaml", text(networks, head)
+
+
+def _manifests(plan: Plan) -> Iterator[tuple[object, str, str, tuple[str, ...]]]:
+    """Yield each file of manifests: whether it applies, its name, what it is, and why."""
+    part, mode = part_of(plan), part_of(plan).attached()
+    policy = f"{mode.title}: {part.mode.reason}"
+    nics = mode.operator and part.pci_addresses and part.nic_type
+    own_nics = ADMISSION.format("are in its VRF" if plan.underlay else "have its P_Key")
+    yield mode.operator, "00-values.yaml", "Helm values", ()
+    yield mode.operator, "10-nic-cluster-policy.yaml", "the operator's parts", (policy,)
+    what = "names and settings of NICs"
+    yield nics, "20-nic-configuration.yaml", what, ("Hosts restart for them.",)
+    yield part.address_pools, POOLS, "addresses of pods", ()
+    yield plan.cluster.tenants, "05-tenants.yaml", "namespaces of the tenants", (own_nics,)
 
 
 def _networks(plan: Plan) -> list[Manifest]:
@@ -91,7 +78,7 @@ def _networks(plan: Plan) -> list[Manifest]:
 
 
 def _allocated(
-    pools: Iterable[dict[str, Any]], links: Iterable[list[dict[str, str]]]
+    pools: Iterable[Mapping[str, Any]], links: Iterable[list[dict[str, str]]]
 ) -> Iterator[Manifest]:
     """Yield the pools with the addresses of their hosts: too many for a template of YAML."""
     for pool, own in zip_longest(pools, links):

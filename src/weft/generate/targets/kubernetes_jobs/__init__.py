@@ -6,7 +6,7 @@ from weft.generate.kubernetes import against
 from weft.generate.manifest import text
 from weft.generate.plan import Plan
 from weft.generate.pod import reasons
-from weft.generate.target import Files, declared, header
+from weft.generate.target import Files, Proof, declared, header
 from weft.spec.kubernetes import Kubernetes as Wishes
 
 
@@ -49,5 +49,5 @@ kubernetes_jobs = declared(
     "kubernetes_jobs",
     files=_files,
     refuses=_refuses,
-    proofs={job.file: job.proof for job in all_jobs().values()},
+    proofs={job.file: Proof[job.proof] for job in all_jobs().values()},
 )

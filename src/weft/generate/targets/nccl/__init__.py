@@ -20,10 +20,6 @@ NOTHING: Final = {
 """Why no variable is set, by fabric."""
 
 
-def _refuses(plan: Plan) -> str | None:
-    return OWN_PLUGINS.get(plan.cluster.fabric.kind)
-
-
 def _files(plan: Plan) -> Files:
     kind = plan.cluster.fabric.kind
     for name, what in HEADS.items():
@@ -35,4 +31,6 @@ def _files(plan: Plan) -> Files:
         )  # fmt: skip
 
 
-nccl = declared("nccl", files=_files, refuses=_refuses)
+nccl = declared(
+    "nccl", files=_files, refuses=lambda plan: OWN_PLUGINS.get(plan.cluster.fabric.kind)
+)

@@ -8,7 +8,6 @@ together what the cluster's description says is together.
 from typing import Final
 
 from weft import catalogue
-from weft.catalogue.devices import Gpu
 from weft.generate.plan import Plan
 from weft.generate.target import Files, declared, header
 from weft.generate.template import text_of
@@ -23,20 +22,15 @@ SOCKETS: Final = 2
 
 def _files(plan: Plan) -> Files:
     host = plan.cluster.host
+    gpu = catalogue.find("gpus", host.gpu)
     together = min(host.gpus, host.nics)
     infiniband = plan.cluster.fabric.kind == "infiniband"
     yield "weft-nccl-topology", text_of(
         "nccl_topology/weft-nccl-topology.j2", head=header(plan, SCRIPT), xml=XML, host=host,
         layer="InfiniBand" if infiniband else "Ethernet", together=together,
-        nic_class="0x020700" if infiniband else "0x020000", speed=_speed(plan),
+        nic_class="0x020700" if infiniband else "0x020000", speed=LANE_SPEED[gpu.pcie_gen],
         sockets=SOCKETS, each_socket=-(-together // SOCKETS),
     )  # fmt: skip
-
-
-def _speed(plan: Plan) -> str:
-    gpu = catalogue.find("gpus", plan.cluster.host.gpu)
-    assert isinstance(gpu, Gpu)
-    return LANE_SPEED[gpu.pcie_gen]
 
 
 def _refuses(plan: Plan) -> str | None:
@@ -44,7 +38,7 @@ def _refuses(plan: Plan) -> str | None:
     if plan.host.acs.text() != "kept":
         return "nccl_topology is for virtual machines; elsewhere NCCL reads PCIe itself"
     gpu = catalogue.find("gpus", host.gpu)
-    if not isinstance(gpu, Gpu) or gpu.vendor != "NVIDIA" or gpu.pcie_gen not in LANE_SPEED:
+    if gpu.vendor != "NVIDIA" or gpu.pcie_gen not in LANE_SPEED:
         return f"nccl_topology does not know the PCIe of {host.gpu}"
     if host.nics == 0 or max(host.gpus, host.nics) % min(host.gpus, host.nics):
         return f"nccl_topology cannot pair {host.gpus} GPUs with {host.nics} NICs"

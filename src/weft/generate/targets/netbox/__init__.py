@@ -7,16 +7,12 @@ from typing import Final
 
 from weft.generate.cabling import HOST, Cabling, Device, End, cabling
 from weft.generate.plan import Feature, Plan
-from weft.generate.tables import table
 from weft.generate.target import Files, declared
 from weft.network.naming import TIER_NAMES
+from weft.records import table
 
 INTERFACE: Final = "dcim.interface"
 COLOURS: Final = {HOST: "9e9e9e", "leaf": "2196f3", "spine": "4caf50", "core": "ff9800"}
-PROVEN: Final = (
-    "1-sites.csv", "2-manufacturers.csv", "3-device-roles.csv", "4-device-types.csv",
-    "5-devices.csv", "6-interfaces.csv", "7-cables.csv",
-)  # fmt: skip
 Rows = Iterable[tuple[object, ...]]
 
 
@@ -74,7 +70,7 @@ def interface_name(end: End) -> str:
 def _interface_type(plan: Plan) -> str:
     family = "infiniband" if Feature.SUBNET in plan.features else "ethernet"
     rate = f"{plan.link.rate_gbit_per_s.number():.0f}"
-    return str(table("interface_types")[family].get(rate, "other"))
+    return str(table("weft.generate", "interface_types")[family].get(rate, "other"))
 
 
 def _slug(text: str) -> str:

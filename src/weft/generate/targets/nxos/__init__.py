@@ -10,9 +10,7 @@ from weft.errors import Infeasible
 from weft.generate.headroom import KIB
 from weft.generate.lossless import KMAX_OVER_KMIN_AT_LEAST, SWITCH_MTU_BYTES
 from weft.generate.plan import Plan
-from weft.generate.router import cages, routers
-from weft.generate.site_text import site_text
-from weft.generate.switch_text import Lossless, fill, lossless_of, vendor_refusal
+from weft.generate.switch_text import Lossless, lossless_of, switch_files, vendor_refusal
 from weft.generate.target import Files, declared
 from weft.network.network import layout
 
@@ -80,21 +78,15 @@ def _claim(lossless: Lossless, buffer: PauseBuffer | None) -> str:
 
 
 def _files(plan: Plan) -> Files:
-    held = cages(plan)
     lossless, buffer = _sized(plan)
+    return switch_files(
+        plan, "nxos", "nxos.conf", _port, vrf="management", lossless=lossless, strict=STRICT,
+        buffer=buffer, claim=_claim(lossless, buffer) if lossless else "",
+    )  # fmt: skip
 
-    def name(number: int) -> str:
-        cage, place = held.place(number)
-        return f"Ethernet1/{cage + 1}" + (f"/{place + 1}" if held.split > 1 else "")
 
-    for router in routers(plan):
-        text = fill(
-            "nxos", "nxos.conf.j2", plan, router, name, lossless=lossless,
-            site=site_text(plan, router, "management"),
-            cages=held, strict=STRICT, buffer=buffer,
-            claim=_claim(lossless, buffer) if lossless else "",
-        )  # fmt: skip
-        yield f"{router.name}/nxos.conf", text
+def _port(cage: int, place: int, split: int) -> str:
+    return f"Ethernet1/{cage + 1}" + (f"/{place + 1}" if split > 1 else "")
 
 
 def _refuses(plan: Plan) -> str | None:

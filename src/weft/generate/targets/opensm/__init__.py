@@ -18,7 +18,7 @@ WEIGHTS: Final = (64, 192)
 def _files(plan: Plan) -> Files:
     subnet = plan.subnet
     assert subnet is not None, "an InfiniBand plan has a subnet"
-    roots = _roots(plan)
+    roots = [plan.guids[name] for name in _top(plan)] if plan.guids else []
 
     def file(name: str, **values: object) -> str:
         return text_of(f"opensm/{name}.j2", subnet=subnet, head=header(plan, name), **values)
@@ -61,10 +61,6 @@ def _top(plan: Plan) -> list[str]:
     network = layout(plan.cluster)
     tier, count = (2, network.core) if network.core else (1, network.spine)
     return [naming.switch(tier, number) for number in range(count)]
-
-
-def _roots(plan: Plan) -> list[str]:
-    return [plan.guids[name] for name in _top(plan)] if plan.guids else []
 
 
 def _refuses(plan: Plan) -> str | None:

@@ -71,7 +71,9 @@ def _files(plan: Plan) -> Files:
             inhibit_rules=list(_inhibit_rules(chosen)),
         )  # fmt: skip
         yield name, _text(plan, what, document)
-    yield "hosts.json", json.dumps(_hosts(plan), indent=1) + "\n"
+    hosts = plan.cluster.hosts
+    targets = [{"targets": [naming.host(number, hosts) for number in range(hosts)]}]
+    yield "hosts.json", json.dumps(targets, indent=1) + "\n"
 
 
 def _shared(document: dict[str, Any]) -> dict[str, Any]:
@@ -165,11 +167,6 @@ def _shared_place(source: Alert, target: Alert) -> tuple[str, ...]:
     if kinds & {"collective", "ib", "queue", "switch_port", "ras", "rank"}:
         return ("cluster",)
     return ("cluster", "instance", "gpu") if kinds == {"gpu"} else ("cluster", "instance")
-
-
-def _hosts(plan: Plan) -> list[dict[str, Any]]:
-    count = plan.cluster.hosts
-    return [{"targets": [naming.host(number, count) for number in range(count)]}]
 
 
 prometheus = declared("prometheus", files=_files)

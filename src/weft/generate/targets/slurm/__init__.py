@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from weft import catalogue
+from weft.design.bom import server_of
 from weft.generate import names
-from weft.generate.host import server_of
 from weft.generate.plan import Feature, Plan
 from weft.generate.target import Files, declared, header
 from weft.generate.template import text_of

@@ -8,11 +8,10 @@ from weft import catalogue
 from weft.engines.analytic.collective.constants import current
 from weft.engines.analytic.collective.path import Same, path_of
 from weft.engines.analytic.inference import resolve, serve
-from weft.engines.analytic.inference.constants import constants
-from weft.engines.analytic.inference.exchange import OneSided, exchange_s
+from weft.engines.analytic.inference.exchange import exchange_s
 from weft.engines.analytic.inference.kernels import touched_ratio
 from weft.engines.analytic.inference.memory import kv_token_bytes, memory_bytes
-from weft.engines.analytic.inference.model import knobs
+from weft.engines.analytic.inference.model import constants, knobs
 from weft.errors import Infeasible, SpecError
 from weft.spec.load import load_inference, load_service, preset
 from weft.traffic.serving import Pass, exchange
@@ -44,7 +43,7 @@ def _one_way_s(ep):
     cluster = base.with_(hosts=ep // 8, host=base.host.with_(scale_up=up))
     service = _service(sequences=128 * ep, parallelism=_spread(ep))
     wanted = exchange(service, Pass(tokens=128, per_host=False), 8)
-    return exchange_s(cluster, service, wanted, kernels=knobs().one_sided)
+    return exchange_s(cluster, service, wanted, constants=knobs().constants)
 
 
 @pytest.mark.parametrize("ep", DEEPEP)
@@ -67,11 +66,11 @@ def test_the_exchange_of_deepseek_has_its_published_closed_form():
     cluster = preset("dgx_h100", hosts=8)
     path = path_of(Same(cluster), wanted.group, current())
     rate = path.net_bytes_per_s / path.local * path.fabric_ratio
-    ideal = OneSided(start_s=0.0, network_ratio=1.0, scale_up_ratio=1.0)
+    ideal = {"one_sided_start": 0.0, "one_sided_ratio": 1.0, "scale_up_ratio": 1.0}
     fabric = path.fabric
     latency = fabric.end_to_end_s.value + path.reach.hops * fabric.switch_hop_s.value
     expected = sent * 56 / 64 / rate + 2 * (latency + path.reach.cable_s)
-    assert exchange_s(cluster, service, wanted, kernels=ideal) == pytest.approx(expected)
+    assert exchange_s(cluster, service, wanted, constants=ideal) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,11 @@
 from weft.engines.analytic.collective.algorithm import (
     CollectiveAlgorithm,
     Limits,
+    Use,
     measured,
-    nccl_bus_bytes_per_s,
-    nccl_local_step_s,
-    nccl_net_step_s,
-    net_available,
-    net_step_s,
     volume,
 )
-from weft.engines.analytic.collective.graph import Graph, Graphs
+from weft.engines.analytic.collective.graph import Graph
 from weft.engines.analytic.collective.path import Path
 from weft.traffic.collective import Operation
 
@@ -38,9 +34,9 @@ def _refusal(path: Path, operation: Operation) -> str:
     return no_switch(path)
 
 
-def _nccl_latency(path: Path, operation: Operation, protocol: str) -> float:  # noqa: ARG001
-    base = path.tuning.base_s["nvls"][protocol] + nccl_local_step_s(path, "nvls", protocol)
-    return base + (nccl_net_step_s(path, "nvls", protocol) if path.domains > 1 else 0.0)
+def _nccl_latency(use: Use) -> float:
+    base = use.base_s("nvls") + use.local_step_s("nvls")
+    return base + (use.net_step_s("nvls") if use.path.domains > 1 else 0.0)
 
 
 def nvls_inside_bytes_per_s(path: Path, graph: Graph) -> float:
@@ -52,17 +48,17 @@ def nvls_inside_bytes_per_s(path: Path, graph: Graph) -> float:
     return graph.intra_bytes_per_s * share
 
 
-def _nccl_algbw(path: Path, graphs: Graphs, operation: Operation, protocol: str) -> float:  # noqa: ARG001
-    rules, graph = path.tuning.rules, graphs.nvls
-    reduces = operation is Operation.ALL_REDUCE
+def _nccl_algbw(use: Use) -> float:
+    path, rules, graph = use.path, use.path.tuning.rules, use.graphs.nvls
+    reduces = use.operation is Operation.ALL_REDUCE
     others = (path.local - 1) / path.local
     intra, inter = graph.intra_bytes_per_s, graph.inter_bytes_per_s
     if rules.nvls_law == "efficiency":
         inside = nvls_inside_bytes_per_s(path, graph) * (2 if reduces else others)
         found = graph.channels * min(inside, inter)
-        return found / volume(operation, path.ranks) if reduces else found
+        return found / volume(use.operation, path.ranks) if reduces else found
     if rules.nvls_law == "whole":
-        return nccl_bus_bytes_per_s(path, graph) * rules.nvls_ratio_of_bus
+        return use.bus_bytes_per_s(graph) * rules.nvls_ratio_of_bus
     if reduces:
         return graph.channels * min(intra, inter) * rules.nvls_ratio_of_bus
     narrow = rules.nvls_one_way_narrow
@@ -70,11 +66,12 @@ def _nccl_algbw(path: Path, graphs: Graphs, operation: Operation, protocol: str)
     return graph.channels * speed * rules.nvls_one_way_ratio
 
 
-def _latency(path: Path, operation: Operation, protocol: str) -> float:  # noqa: ARG001
-    local = measured(path).base_s["nvls"][protocol]
-    local += measured(path).step_s[path.link]["nvls"][protocol]
-    net = net_step_s(path, "nvls", protocol) if path.domains > 1 else 0.0
-    return local * path.const("nvls_step") + net
+def _latency(use: Use) -> float:
+    tables = measured(use.path)
+    local = tables.base_s["nvls"][use.protocol]
+    local += tables.step_s[use.path.link]["nvls"][use.protocol]
+    net = use.net_step_s("nvls") if use.path.domains > 1 else 0.0
+    return local * use.path.const("nvls_step") + net
 
 
 def scale_up_algbw(path: Path, operation: Operation) -> float:
@@ -85,12 +82,10 @@ def scale_up_algbw(path: Path, operation: Operation) -> float:
     return path.scale_up_bytes_per_s * ratio / volume(operation, path.local)
 
 
-def _limits(path: Path, graphs: Graphs, operation: Operation, protocol: str) -> Limits:  # noqa: ARG001
-    found = {"NVLink": scale_up_algbw(path, operation)}
-    if path.domains > 1:
-        found[path.fabric_limit or path.net_limit] = net_available(path, "tree") * path.const(
-            "sharp", 0.485
-        )
+def _limits(use: Use) -> Limits:
+    found = {"NVLink": scale_up_algbw(use.path, use.operation)}
+    if use.path.domains > 1:
+        found[use.beyond] = use.net_bytes_per_s("tree") * use.path.const("sharp", 0.485)
     return found
 
 
@@ -100,7 +95,6 @@ nvls = CollectiveAlgorithm(
     operations=frozenset(
         {Operation.ALL_REDUCE, Operation.ALL_GATHER, Operation.REDUCE_SCATTER}
     ),
-    protocols=("simple",),
     refusal=_refusal,
     nccl_latency_s=_nccl_latency,
     nccl_algbw_bytes_per_s=_nccl_algbw,

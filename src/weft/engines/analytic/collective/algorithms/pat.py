@@ -3,15 +3,10 @@
 from weft.engines.analytic.collective.algorithm import (
     CollectiveAlgorithm,
     Limits,
-    base_s,
+    Use,
     levels,
-    nccl_bus_bytes_per_s,
-    nccl_net_step_s,
-    net_available,
-    net_step_s,
     volume,
 )
-from weft.engines.analytic.collective.graph import Graphs
 from weft.engines.analytic.collective.path import Path
 from weft.traffic.collective import Operation
 
@@ -20,7 +15,7 @@ _PIPELINED = 3.5
 _PER_RANK_S = 2.8e-6
 
 
-def _refusal(path: Path, operation: Operation) -> str:  # noqa: ARG001 - one signature
+def _refusal(path: Path, _operation: Operation) -> str:
     if path.domains == 1 or path.local > 1:
         return "more than one rank in a domain"
     if path.tuning.library != "nccl" or path.tuning.rules.pat_ratio == 0:
@@ -30,25 +25,20 @@ def _refusal(path: Path, operation: Operation) -> str:  # noqa: ARG001 - one sig
     return "NCCL_PAT_ENABLE=0" if path.env.get("NCCL_PAT_ENABLE", "1") == "0" else ""
 
 
-def _nccl_latency(path: Path, operation: Operation, protocol: str) -> float:  # noqa: ARG001
-    net = levels(path.domains) * nccl_net_step_s(path, "pat", protocol) / _PIPELINED
-    return path.tuning.base_s["pat"][protocol] + net + _PER_RANK_S * path.ranks
+def _latency(use: Use) -> float:
+    net = levels(use.path.domains) * use.net_step_s("pat") / _PIPELINED
+    return use.base_s("pat") + net + _PER_RANK_S * use.path.ranks
 
 
-def _nccl_algbw(path: Path, graphs: Graphs, operation: Operation, protocol: str) -> float:  # noqa: ARG001
-    return path.tuning.rules.pat_ratio * nccl_bus_bytes_per_s(path, graphs.tree)
+def _nccl_algbw(use: Use) -> float:
+    return use.path.tuning.rules.pat_ratio * use.bus_bytes_per_s(use.graphs.tree)
 
 
-def _latency(path: Path, operation: Operation, protocol: str) -> float:  # noqa: ARG001
-    net = levels(path.domains) * net_step_s(path, "pat", protocol) / _PIPELINED
-    return base_s(path, "pat", protocol) + net + _PER_RANK_S * path.ranks
-
-
-def _limits(path: Path, graphs: Graphs, operation: Operation, protocol: str) -> Limits:  # noqa: ARG001
-    share = volume(operation, path.ranks)
+def _limits(use: Use) -> Limits:
+    share = volume(use.operation, use.path.ranks)
     return {
-        path.fabric_limit or path.net_limit: net_available(path, "ring") / share,
-        "channels": graphs.total_channels * path.channel_bytes_per_s / share,
+        use.beyond: use.net_bytes_per_s("ring") / share,
+        "channels": use.graphs.total_channels * use.path.channel_bytes_per_s / share,
     }
 
 
@@ -56,9 +46,7 @@ pat = CollectiveAlgorithm(
     name="pat",
     title="PAT",
     operations=frozenset({Operation.ALL_GATHER, Operation.REDUCE_SCATTER}),
-    protocols=("simple",),
     refusal=_refusal,
-    nccl_latency_s=_nccl_latency,
     nccl_algbw_bytes_per_s=_nccl_algbw,
     latency_s=_latency,
     limits=_limits,
