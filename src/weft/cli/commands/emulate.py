@@ -1,6 +1,7 @@
 """`weft emulate` (operate): outputs of a fabric that is not there, healthy or faulty."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Annotated
@@ -110,7 +111,7 @@ def emulate(
     result = write(state, folder, seed=seed, hidden=answer is not None, asked=extra)
     if answer is not None:
         answer.write_text(answer_of(state), "utf-8")
-    shown.emit(result)
+    shown.emit(replace(result, metrics=None if metrics is None else str(metrics)))
     return 0
 
 

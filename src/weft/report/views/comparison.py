@@ -36,6 +36,7 @@ def _answer(result: Comparison) -> Iterator[Block]:
         rows=tuple(map(_cells, result.lines)),
         left=(0, 5),
     )
+    yield Sentences(lines=tuple(f"Failed: {fault}" for fault in result.failed))
     yield Sentences(title="Reasons", lines=result.recommendation.reasons[:MOST_REASONS])
     if result.break_evens:
         changes = [found.text for found in _ordered(result) if found.changes][:MOST_CHANGES]

@@ -19,9 +19,8 @@ def _answer(result: Configuration) -> Iterator[Block]:
         left=(0, 3),
     )
     if result.left_out:
-        yield table(result.left_out, {"target": "target", "why": "reason"}, title="Left out")
-    if result.applied:
-        yield Sentences(lines=tuple(f"{step.target}: {step.how}" for step in result.applied))
+        names = ", ".join(target.target for target in result.left_out)
+        yield Sentences(lines=(f"Left out, why with --full: {names}.",))
     where = "Nothing was written. --out DIR writes the files; -o json has the text of each."
     if result.folder:
         where = f"Written to {result.folder}, with the checksums in {MANIFEST}."
@@ -39,6 +38,9 @@ def _targets(result: Configuration) -> Iterator[tuple[str, ...]]:
 
 
 def _blocks(result: Configuration) -> Iterator[Block]:
+    yield table(result.left_out, {"target": "target", "why": "reason"}, title="Left out")
+    applied = tuple(f"{step.target}: {step.how}" for step in result.applied)
+    yield Sentences(title="How to apply", lines=applied)
     columns = {"target": "target", "file": "file", "validated by": "proof"}
     yield table(result.proofs, columns, title="Validation")
 

@@ -15,7 +15,9 @@ def _answer(result: Emulated) -> Iterator[Block]:
     named = result.injected
     faults = "not named here" if named is None else ", ".join(named) or "none"
     hosts = ", ".join(result.hosts)
-    yield Facts(pairs=(("folder", result.folder), ("hosts", hosts), ("faults", faults)))
+    metrics = (("metrics", result.metrics),) if result.metrics else ()
+    facts = (("folder", result.folder), ("hosts", hosts), ("faults", faults), *metrics)
+    yield Facts(pairs=facts)
     if named is None:
         line = "weft emulate --score ANSWER --named KIND@HOST/NUMBER scores what you find."
     elif named:

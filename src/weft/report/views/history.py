@@ -21,6 +21,8 @@ def _page_title(result: History) -> str:
 
 def _answer(result: History) -> Iterator[Block]:
     """Yield the newest run of each series against those before, the slower ones first."""
+    if not result.runs:
+        yield Sentences(lines=("weft bench run runs a benchmark and keeps what it measured.",))
     if result.series:
         order = sorted(result.series, key=lambda series: not series.regression)
         yield Table(
