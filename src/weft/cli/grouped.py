@@ -1,16 +1,25 @@
-"""Parameters that stand for several options: a dataclass whose fields are options."""
+"""From the signature of a command to what typer reads: words, and groups of options.
+
+A parameter that is a dataclass stands for several options, which are its fields.
+"""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
+from weft.cli.options import argument, option
+
+Row = Sequence[Any]
+"""Words as a manual writes them, help, and what typer takes besides."""
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
-def spread(command: Callable[..., Any]) -> Callable[..., Any]:
+def spread(command: Callable[..., Any], words: Mapping[str, Row] = {}) -> Callable[..., Any]:
     """Return a command that takes each field of its dataclass parameters as a parameter.
+
+    ``words`` are those of its other parameters, which have none of their own.
 
     >>> from dataclasses import dataclass
     >>> @dataclass
@@ -22,9 +31,8 @@ def spread(command: Callable[..., Any]) -> Callable[..., Any]:
     (6, '(*, width: int = 1, height: int = 2) -> int')
     """
     hints = get_type_hints(command, include_extras=True)
+    hints |= {name: _worded(hints[name], row) for name, row in words.items()}
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    if not groups:
-        return command
 
     @wraps(command)
     def called(**given: Any) -> Any:  # noqa: ANN401 - whatever the options hold
@@ -48,6 +56,13 @@ def spread(command: Callable[..., Any]) -> Callable[..., Any]:
     )
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in own}
     return called
+
+
+def _worded(hint: Any, row: Row) -> Any:  # noqa: ANN401 - an annotation
+    """Return a type with its words: an option where they begin with a dash."""
+    words, text, *more = row
+    make = option if words.startswith("-") else argument
+    return Annotated[hint, make(words, text, **(more[0] if more else {}))]
 
 
 def _hints_of(group: Any) -> list[Any]:  # noqa: ANN401 - a dataclass

@@ -9,7 +9,7 @@ import typer
 from weft import api
 from weft.cli import options
 from weft.cli.documents import documents_among
-from weft.cli.options import argument, option
+from weft.cli.options import option
 from weft.cli.watch import progress
 
 if TYPE_CHECKING:
@@ -28,37 +28,15 @@ class _Shown(options.Written):
 
 
 def check(
-    paths: Annotated[
-        list[Path],
-        argument("PATH", "Bundles, logs and outputs; and documents.", show_default=False),
-    ] = [],
+    paths: list[Path] = [],
     *,
     given: options.ClusterGiven,
-    gate: Annotated[
-        bool, option("--gate", "The items of one node alone, for a gate before jobs.")
-    ] = False,
-    live: Annotated[
-        bool, option("--live", "Collect on this host first (weft collect --via local).")
-    ] = False,
-    item: Annotated[
-        list[str], option("--item NAME", "Check this item alone; repeatable.")
-    ] = [],
-    dossier: Annotated[
-        Path | None,
-        option(
-            "--dossier FILE.html", "Write the acceptance dossier; its verdict is the exit code."
-        ),
-    ] = None,
-    localised: Annotated[
-        Path | None,
-        option(
-            "--localised FILE.json",
-            "For --dossier: weft bench localise -o json over all hosts.",
-        ),
-    ] = None,
-    sign: Annotated[
-        Path | None, option("--sign KEY", "Sign --dossier with this SSH key: FILE.html.sig.")
-    ] = None,
+    gate: bool = False,
+    live: bool = False,
+    item: list[str] = [],
+    dossier: Path | None = None,
+    localised: Path | None = None,
+    sign: Path | None = None,
     shown: _Shown,
     quiet: options.Quiet = False,
 ) -> int:

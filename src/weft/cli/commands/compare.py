@@ -1,12 +1,10 @@
 """`weft compare` (decide): what other networks would do to this job, side by side."""
 
 from functools import partial
-from typing import Annotated
 
 from weft import api
 from weft.cli import options
 from weft.cli.exits import PARTIAL
-from weft.cli.options import option
 from weft.cli.watch import watched
 
 
@@ -14,23 +12,9 @@ def compare(
     documents: options.Documents = [],
     *,
     given: options.CaseGiven,
-    fabrics: Annotated[
-        str | None,
-        option(
-            "--fabrics NAME,NAME,...",
-            "Networks to compare; without it six. `--fabrics list` names all.",
-        ),
-    ] = None,
-    years: Annotated[
-        float | None, option("--years NUMBER", "Years of the total cost of ownership.")
-    ] = None,
-    same: Annotated[
-        str | None,
-        option(
-            "--same GROUP,GROUP,...",
-            "What all rows share, as the cluster has it: parallelism, topology, switch, nics.",
-        ),
-    ] = None,
+    fabrics: str | None = None,
+    years: float | None = None,
+    same: str | None = None,
     sweep: options.Sweep = [],
     fidelity: options.Fidelity = "analytic",
     failed: options.Failed = [],

@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from weft import api
 from weft.cli import options
-from weft.cli.options import option
 from weft.cli.watch import progress
 from weft.errors import UnknownName
 
@@ -19,42 +17,19 @@ def emulate(
     documents: options.Documents = [],
     *,
     given: options.ClusterGiven,
-    folder: Annotated[Path, option("--out DIR", "Folder of the bundle; new or empty.")] = Path(
-        "emulated"
-    ),
-    fault: Annotated[
-        list[str],
-        option(
-            "--fault KIND[@HOST/N]", "Inject a fault; any: the seed chooses it; repeatable."
-        ),
-    ] = [],
-    collect: Annotated[
-        int, option("--collect COUNT", "Hosts whose outputs to write.", min=1)
-    ] = 4,
-    seed: Annotated[int, option("--seed NUMBER", "Chooses places and noise.")] = 0,
-    extra: Annotated[
-        list[str],
-        option(
-            "--with NAME", "Write too: sysfs, lldp-json, subnet, sonic, nvue, eos; repeatable."
-        ),
-    ] = [],
-    answer: Annotated[
-        Path | None, option("--answer FILE", "Name the faults in this file alone.")
-    ] = None,
-    score: Annotated[
-        Path | None, option("--score FILE", "Score --named against this answer, then end.")
-    ] = None,
-    named: Annotated[
-        list[str], option("--named KIND@HOST/N", "A fault that you found; repeatable.")
-    ] = [],
-    metrics: Annotated[
-        Path | None,
-        option("--metrics FILE", "Write what exporters would have shown (OpenMetrics)."),
-    ] = None,
-    lasting: Annotated[str, option("--for TIME", "Time that --metrics covers.")] = "1h",
-    every: Annotated[str, option("--every TIME", "Between two scrapes of --metrics.")] = "30s",
-    at: Annotated[str, option("--at TIME", "When the faults begin in --metrics.")] = "0s",
-    until: Annotated[str | None, option("--until TIME", "When they are removed again.")] = None,
+    folder: Path = Path("emulated"),
+    fault: list[str] = [],
+    collect: int = 4,
+    seed: int = 0,
+    extra: list[str] = [],
+    answer: Path | None = None,
+    score: Path | None = None,
+    named: list[str] = [],
+    metrics: Path | None = None,
+    lasting: str = "1h",
+    every: str = "30s",
+    at: str = "0s",
+    until: str | None = None,
     shown: options.Shown,
 ) -> int:
     """Emulate hosts of a cluster: what weft collect and the first run would bring.

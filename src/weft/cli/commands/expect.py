@@ -37,41 +37,16 @@ def expect(
     ] = [],
     *,
     given: options.ClusterGiven,
-    smallest: Annotated[
-        str, option("-b --begin SIZE", "First size, as 8, 1M (binary) or 1MiB.")
-    ] = "8",
-    largest: Annotated[str, option("-e --end SIZE", "Last size, as 2G or 8GiB.")] = "8G",
-    factor: Annotated[
-        float | None,
-        option(
-            "--factor NUMBER",
-            "Ratio of one size to the next; 2. As in nccl-tests, -f 2 does the same.",
-        ),
-    ] = None,
-    ranks: Annotated[int | None, option("--ranks COUNT", "GPUs that take part.")] = None,
-    ranks_per_host: Annotated[
-        int | None, option("--ranks-per-host COUNT", "Of them, on one host.")
-    ] = None,
-    per_process: Annotated[
-        int | None,
-        option(
-            "-g COUNT",
-            "GPUs of one process, as in nccl-tests: 1, or all of a host; the ranks are the "
-            "same.",
-        ),
-    ] = None,
+    smallest: str = "8",
+    largest: str = "8G",
+    factor: float | None = None,
+    ranks: int | None = None,
+    ranks_per_host: int | None = None,
+    per_process: int | None = None,
     unheeded: RunOption = [],
     sweep: options.Sweep = [],
-    measured: Annotated[
-        Path | None, option("--measured RUN", "Output of nccl-tests; its ranks are expected.")
-    ] = None,
-    gate: Annotated[
-        str | None,
-        option(
-            "--emit GATE",
-            "Thresholds for a gate that you run: aicr, gcm, l8k, nhc, nvcre or superbench.",
-        ),
-    ] = None,
+    measured: Path | None = None,
+    gate: str | None = None,
     fidelity: options.Fidelity = "analytic",
     overlay: options.OverlayFile = None,
     shown: options.Drawn,

@@ -8,7 +8,7 @@ from weft import api
 from weft.cli import options
 from weft.cli.exits import FAILED, PARTIAL
 from weft.cli.failures import INPUT
-from weft.cli.options import argument, option
+from weft.cli.options import option
 from weft.cli.watch import progress
 
 
@@ -20,12 +20,10 @@ class _Shown(options.Written):
 
 
 def lint(
-    paths: Annotated[
-        list[Path], argument("PATH", "Files and folders; all of one cluster together.")
-    ],
+    paths: list[Path],
     *,
-    nccl: Annotated[str | None, option("--nccl VERSION", "NCCL in use, as 2.27.3.")] = None,
-    ignore: Annotated[list[str], option("--ignore RULE", "Skip a rule; repeatable.")] = [],
+    nccl: str | None = None,
+    ignore: list[str] = [],
     shown: _Shown,
     quiet: options.Quiet = False,
 ) -> int:

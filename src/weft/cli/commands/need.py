@@ -1,14 +1,13 @@
 """`weft need` (decide): how much network a target needs, and where more stops to pay."""
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
 from weft import api
 from weft.cli import options
 from weft.cli.exits import FAILED, PARTIAL
-from weft.cli.options import option
 from weft.cli.watch import progress
 
 if TYPE_CHECKING:
@@ -21,14 +20,7 @@ def need(
     documents: options.Documents = [],
     *,
     given: options.CaseGiven,
-    target: Annotated[
-        str | None,
-        option(
-            "--target METRIC=VALUE",
-            "mfu_of_max=0.95 (share of what unlimited bandwidth gives; the default), mfu=0.4, "
-            "tokens_per_s=2e6 or step_s=4.",
-        ),
-    ] = None,
+    target: str | None = None,
     sweep: options.Sweep = [],
     fidelity: options.Fidelity = "analytic",
     shown: options.Drawn,

@@ -1,10 +1,7 @@
 """`weft plan` (configure): every number of the configuration, once, with its reason."""
 
-from typing import Annotated
-
 from weft import api
 from weft.cli import options
-from weft.cli.options import option
 from weft.cli.watch import progress
 
 FOR_PEOPLE = ("text", "md", "html")
@@ -14,7 +11,7 @@ def plan(
     documents: options.Documents = [],
     *,
     given: options.ClusterGiven,
-    explain: Annotated[bool, option("--explain", "Reason and source of every value.")] = False,
+    explain: bool = False,
     tuning: options.TuningFile = None,
     shown: options.Written,
 ) -> None:

@@ -1,29 +1,19 @@
 """`weft simulate` (decide): run a scenario packet by packet, or as flows."""
 
 from pathlib import Path
-from typing import Annotated
 
 from weft import api
 from weft.cli import options
 from weft.cli.exits import PARTIAL
-from weft.cli.options import argument, option
 from weft.cli.watch import Watcher
 
 
 def simulate(
-    scenarios: Annotated[
-        list[Path],
-        argument("SCENARIO...", "Scenario documents (YAML), several side by side; - is stdin."),
-    ],
+    scenarios: list[Path],
     *,
     sets: options.ScenarioSets = [],
-    seeds: Annotated[
-        int | None, option("--seeds COUNT", "Run seeds 1 to COUNT instead.", min=1)
-    ] = None,
-    fidelity: Annotated[
-        str,
-        option("--fidelity ENGINE", "packet; or flow: fair rates, no queues, in less time."),
-    ] = "packet",
+    seeds: int | None = None,
+    fidelity: str = "packet",
     shown: options.Drawn,
     quiet: options.Quiet = False,
 ) -> int:

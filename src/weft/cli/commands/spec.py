@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from weft.cli import options
-from weft.cli.options import argument, option
+from weft.cli.options import argument
 from weft.errors import SpecError, UnknownName
 
 spec = typer.Typer(
@@ -20,7 +20,7 @@ Documents = Annotated[list[Path], argument("FILE", "Documents (YAML); - is stdin
 @spec.command()
 def validate(
     files: Documents,
-    output: Annotated[str, option("-o --output", "text or json.")] = "text",
+    output: str = "text",
 ) -> int:
     """Check documents: names, units, sizes that must divide; every mistake is reported at once.
 
@@ -55,7 +55,7 @@ def validate(
 def show(
     files: Documents,
     sets: options.Sets = [],
-    output: Annotated[str, option("-o --output", "yaml or json.")] = "yaml",
+    output: str = "yaml",
 ) -> int:
     """Show documents in full, with presets, models and overrides applied."""
     from weft.spec.load import load_documents
@@ -69,7 +69,7 @@ def show(
 
 @spec.command()
 def schema(
-    kind: Annotated[str, argument("KIND", "cluster, job or model.")],
+    kind: str,
 ) -> int:
     """Print the JSON Schema of a kind of document, for editors."""
     from weft.spec.schema import schema as schema_of

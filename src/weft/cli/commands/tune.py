@@ -2,59 +2,25 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 from weft import api
 from weft.cli import options
 from weft.cli.exits import PARTIAL
-from weft.cli.options import argument, option
 from weft.cli.watch import Watcher, search_line
 
 
 def tune(
-    files: Annotated[
-        list[Path],
-        argument(
-            "FILE...",
-            "Scenario documents, or one cluster: then typical traffic is generated for it.",
-            show_default=False,
-        ),
-    ] = [],
+    files: list[Path] = [],
     *,
     sets: options.TrafficSets = [],
-    trials: Annotated[int, option("--trials COUNT", "Settings to try in total.", min=1)] = 64,
-    seeds: Annotated[
-        int, option("--seeds COUNT", "Runs of each scenario per trial.", min=1)
-    ] = 2,
-    knobs: Annotated[
-        list[str],
-        option("--knob NAME", "Search this knob only; repeatable. `--knob list` names all."),
-    ] = [],
-    judged_by: Annotated[
-        list[str],
-        option(
-            "--objective NAME",
-            "Rank by this objective, the first before the second; repeatable. `--objective "
-            "list` "
-            "names all.",
-        ),
-    ] = [],
-    over: Annotated[
-        str, option("--over HOW", "mean or worst of scenarios and seeds.")
-    ] = "mean",
-    study: Annotated[
-        Path | None,
-        option(
-            "--study FILE",
-            "Keep the trials in a file; run again to go on after an interruption.",
-        ),
-    ] = None,
-    save: Annotated[
-        Path | None, option("--save FILE", "Write the settings as a document.")
-    ] = None,
-    workers: Annotated[
-        int | None, option("--workers COUNT", "Threads; default: one per core.", min=1)
-    ] = None,
+    trials: int = 64,
+    seeds: int = 2,
+    knobs: list[str] = [],
+    judged_by: list[str] = [],
+    over: str = "mean",
+    study: Path | None = None,
+    save: Path | None = None,
+    workers: int | None = None,
     shown: options.Drawn,
     quiet: options.Quiet = False,
 ) -> int:

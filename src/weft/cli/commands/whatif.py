@@ -1,10 +1,7 @@
 """`weft whatif` (operate): what each fault of the network costs this job."""
 
-from typing import Annotated
-
 from weft import api
 from weft.cli import options
-from weft.cli.options import option
 from weft.cli.watch import watched
 
 
@@ -12,11 +9,8 @@ def whatif(
     documents: options.Documents = [],
     *,
     given: options.CaseGiven,
-    faults: Annotated[int, option("--faults", "Faults at once: 1 or 2.", min=1, max=2)] = 1,
-    lead_weeks: Annotated[
-        float,
-        option("--lead-weeks WEEKS", "From the order of a spare part to having it.", min=0),
-    ] = 8.0,
+    faults: int = 1,
+    lead_weeks: float = 8.0,
     shown: options.Written,
     quiet: options.Quiet = False,
 ) -> int:
