@@ -72,13 +72,14 @@ def load_command(name: str) -> Any:  # noqa: ANN401 - a click command; typer bun
 
 
 @cache
-def _every_word() -> dict[str, dict[str, Row]]:
+def every_word() -> dict[str, dict[str, Row]]:
+    """Return the rows of ``words.toml``: by command, then by the name of the parameter."""
     return tomllib.loads((files(commands) / "words.toml").read_text("utf-8"))
 
 
 def words_of(name: str) -> Mapping[str, Row]:
     """Return the rows of ``words.toml`` for one command, by the name of the parameter."""
-    return _every_word().get(name, {})
+    return every_word()["shared"] | every_word().get(name, {})
 
 
 def _plain_typer(**settings: Any) -> typer.Typer:  # noqa: ANN401 - typer's own settings

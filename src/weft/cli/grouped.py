@@ -4,22 +4,24 @@ A parameter that is a dataclass stands for several options, which are its fields
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, get_type_hints
 
-from weft.cli.options import argument, option
+import typer
+
+from weft.cli import completion
 
 Row = Sequence[Any]
-"""Words as a manual writes them, help, and what typer takes besides."""
+"""Words, help, and what typer takes besides; ``complete`` names a function of completion."""
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
 def spread(command: Callable[..., Any], words: Mapping[str, Row] = {}) -> Callable[..., Any]:
     """Return a command that takes each field of its dataclass parameters as a parameter.
 
-    ``words`` are those of its other parameters, which have none of their own.
+    ``words`` are the rows of its parameters, and of those fields, by their names.
 
     >>> from dataclasses import dataclass
     >>> @dataclass
@@ -30,8 +32,8 @@ def spread(command: Callable[..., Any], words: Mapping[str, Row] = {}) -> Callab
     >>> spread(area)(width=3), str(inspect.signature(spread(area)))
     (6, '(*, width: int = 1, height: int = 2) -> int')
     """
-    hints = get_type_hints(command, include_extras=True)
-    hints |= {name: _worded(hints[name], row) for name, row in words.items()}
+    own = list(_parameters(command, words))
+    hints = get_type_hints(command)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
 
     @wraps(command)
@@ -42,15 +44,6 @@ def spread(command: Callable[..., Any], words: Mapping[str, Row] = {}) -> Callab
         return command(**given)
 
     del called.__wrapped__  # its signature is another
-    own = [
-        parameter
-        for given in inspect.signature(command).parameters.values()
-        for parameter in (
-            map(_parameter, fields(groups[given.name]), _hints_of(groups[given.name]))
-            if given.name in groups
-            else [given.replace(kind=_KEYWORD, annotation=hints[given.name])]
-        )
-    ]
     called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         own, return_annotation=hints.get("return", inspect.Signature.empty)
     )
@@ -58,19 +51,38 @@ def spread(command: Callable[..., Any], words: Mapping[str, Row] = {}) -> Callab
     return called
 
 
-def _worded(hint: Any, row: Row) -> Any:  # noqa: ANN401 - an annotation
-    """Return a type with its words: an option where they begin with a dash."""
+def _parameters(
+    command: Callable[..., Any], words: Mapping[str, Row]
+) -> Iterator[inspect.Parameter]:
+    """Yield the parameters of a command, those of its groups in their place."""
+    hints = get_type_hints(command)
+    for given in inspect.signature(command).parameters.values():
+        hint = hints[given.name]
+        single = [given.replace(kind=_KEYWORD, annotation=hint)]
+        for parameter in _fields_of(hint) if is_dataclass(hint) else single:
+            row = words.get(parameter.name)
+            yield parameter if row is None else _worded(parameter, row)
+
+
+def _fields_of(group: Any) -> Iterator[inspect.Parameter]:  # noqa: ANN401 - a dataclass
+    hints = get_type_hints(group)
+    for field in fields(group):
+        made = field.default_factory
+        default = field.default if made is MISSING else made()
+        yield inspect.Parameter(
+            field.name, _KEYWORD, default=default, annotation=hints[field.name]
+        )
+
+
+def _worded(parameter: inspect.Parameter, row: Row) -> inspect.Parameter:
+    """Return a parameter with its words: an option where they have one, as ``-b --begin``."""
     words, text, *more = row
-    make = option if words.startswith("-") else argument
-    return Annotated[hint, make(words, text, **(more[0] if more else {}))]
-
-
-def _hints_of(group: Any) -> list[Any]:  # noqa: ANN401 - a dataclass
-    hints = get_type_hints(group, include_extras=True)
-    return [hints[field.name] for field in fields(group)]
-
-
-def _parameter(field: "Field[Any]", hint: Any) -> inspect.Parameter:  # noqa: ANN401 - any annotation
-    made = field.default_factory
-    default = field.default if made is MISSING else made()
-    return inspect.Parameter(field.name, _KEYWORD, default=default, annotation=hint)
+    settings = dict(more[0]) if more else {}
+    if "complete" in settings:
+        settings["autocompletion"] = getattr(completion, settings.pop("complete"))
+    flags = [word for word in words.split() if word.startswith("-")]
+    value = next((word for word in words.split() if word not in flags), None)
+    make: Any = typer.Option if flags else typer.Argument
+    hint: Any = parameter.annotation
+    worded = Annotated[hint, make(*flags, metavar=value, help=text or None, **settings)]
+    return parameter.replace(annotation=worded)

@@ -16,7 +16,7 @@ def accuracy(
     doctor: Path | None = None,
     judge: bool = False,
     shown: options.Drawn,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Predict every published measurement that the model covers, and print the errors.
 

@@ -16,7 +16,7 @@ def calibrate(
     save: Path = Path("overlay.toml"),
     name: str | None = None,
     shown: options.Written,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> None:
     """Fit the model to measurements of one cluster and write them down as an overlay.
 

@@ -1,15 +1,13 @@
 """`weft check` (verify): the checklist before production; what is not measured fails."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from weft import api
 from weft.cli import options
 from weft.cli.documents import documents_among
-from weft.cli.options import option
 from weft.cli.watch import progress
 
 if TYPE_CHECKING:
@@ -18,13 +16,6 @@ if TYPE_CHECKING:
     from weft.check.checked import Checklist
     from weft.check.dossier import Dossier
     from weft.spec.cluster import Cluster
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Shown(options.Written):
-    output: Annotated[
-        str, option("-o --output FORMAT", "text, json, yaml, md, html or junit.")
-    ] = "text"
 
 
 def check(
@@ -37,8 +28,8 @@ def check(
     dossier: Path | None = None,
     localised: Path | None = None,
     sign: Path | None = None,
-    shown: _Shown,
-    quiet: options.Quiet = False,
+    shown: options.Written,
+    quiet: bool = False,
 ) -> int:
     """Check a cluster before production: links, MTU, GIDs, PFC, GPUDirect, transport, speed.
 

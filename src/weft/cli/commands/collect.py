@@ -20,7 +20,7 @@ def collect(
     redact: bool = False,
     keep_secrets: bool = False,
     shown: options.Shown,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Gather the state and counters of hosts for weft diagnose; it only reads.
 

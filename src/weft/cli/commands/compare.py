@@ -1,6 +1,7 @@
 """`weft compare` (decide): what other networks would do to this job, side by side."""
 
 from functools import partial
+from pathlib import Path
 
 from weft import api
 from weft.cli import options
@@ -9,17 +10,17 @@ from weft.cli.watch import watched
 
 
 def compare(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     given: options.CaseGiven,
     fabrics: str | None = None,
     years: float | None = None,
     same: str | None = None,
-    sweep: options.Sweep = [],
-    fidelity: options.Fidelity = "analytic",
-    failed: options.Failed = [],
+    sweep: list[str] = [],
+    fidelity: str = "analytic",
+    failed: list[str] = [],
     shown: options.Drawn,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Compare networks for the same hosts and the same job, or the same inference service.
 

@@ -14,7 +14,7 @@ def diagnose(
     given: options.CaseGiven,
     strict: bool = False,
     shown: options.Written,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Say what is wrong, on which lines, how sure that is, and what to do next.
 

@@ -14,7 +14,7 @@ def diff(
     *,
     given: options.ClusterGiven,
     shown: options.Written,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Compare what is running with the plan: each setting planned, running, and why it matters.
 

@@ -14,7 +14,7 @@ from weft.errors import UnknownName
 
 
 def emulate(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     given: options.ClusterGiven,
     folder: Path = Path("emulated"),

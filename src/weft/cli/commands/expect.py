@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from weft import api
 from weft.cli import options
-from weft.cli.completion import complete_operation
 from weft.cli.documents import words_and_documents
 from weft.cli.exits import PARTIAL
-from weft.cli.options import argument, option
 from weft.cli.watch import watched
 from weft.units import parse_benchmark_size
 
@@ -20,21 +18,9 @@ if TYPE_CHECKING:
     from weft.predict.collective import Expectation
     from weft.spec.cluster import Cluster
 
-RunOption = Annotated[list[str], option("-n -w -c -t -m -d -a -z", hidden=True)]
-"""Options of nccl-tests about how it measures; a prediction has nothing to do with them."""
-
 
 def expect(
-    words: Annotated[
-        list[str],
-        argument(
-            "OPERATION|FILE",
-            "all_reduce (the default), all_gather, reduce_scatter, alltoall, broadcast, reduce "
-            "or sendrecv; and documents, as with --file.",
-            autocompletion=complete_operation,
-            show_default=False,
-        ),
-    ] = [],
+    words: list[str] = [],
     *,
     given: options.ClusterGiven,
     smallest: str = "8",
@@ -43,12 +29,12 @@ def expect(
     ranks: int | None = None,
     ranks_per_host: int | None = None,
     per_process: int | None = None,
-    unheeded: RunOption = [],
-    sweep: options.Sweep = [],
+    unheeded: list[str] = [],
+    sweep: list[str] = [],
     measured: Path | None = None,
     gate: str | None = None,
-    fidelity: options.Fidelity = "analytic",
-    overlay: options.OverlayFile = None,
+    fidelity: str = "analytic",
+    overlay: Path | None = None,
     shown: options.Drawn,
 ) -> int:
     """Expect the curve of one NCCL collective.

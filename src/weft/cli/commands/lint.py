@@ -1,22 +1,12 @@
 """`weft lint` (configure): check configuration files across their layers."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from weft import api
 from weft.cli import options
 from weft.cli.exits import FAILED, PARTIAL
 from weft.cli.failures import INPUT
-from weft.cli.options import option
 from weft.cli.watch import progress
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Shown(options.Written):
-    output: Annotated[
-        str, option("-o --output FORMAT", "text, json, yaml, md, html, sarif, junit or github.")
-    ] = "text"
 
 
 def lint(
@@ -24,8 +14,8 @@ def lint(
     *,
     nccl: str | None = None,
     ignore: list[str] = [],
-    shown: _Shown,
-    quiet: options.Quiet = False,
+    shown: options.Written,
+    quiet: bool = False,
 ) -> int:
     """Check configuration files offline, across NCCL, NICs, switches and pods.
 

@@ -11,7 +11,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def monitor(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     given: options.ClusterGiven,
     address: str = "127.0.0.1",

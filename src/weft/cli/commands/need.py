@@ -1,6 +1,7 @@
 """`weft need` (decide): how much network a target needs, and where more stops to pay."""
 
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import typer
@@ -17,14 +18,14 @@ METRICS: Final = ("mfu_of_max", "mfu", "tokens_per_s", "step_s")
 
 
 def need(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     given: options.CaseGiven,
     target: str | None = None,
-    sweep: options.Sweep = [],
-    fidelity: options.Fidelity = "analytic",
+    sweep: list[str] = [],
+    fidelity: str = "analytic",
     shown: options.Drawn,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Solve for the bandwidth, NICs, oversubscription and latency that a target needs.
 

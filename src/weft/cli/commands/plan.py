@@ -1,5 +1,7 @@
 """`weft plan` (configure): every number of the configuration, once, with its reason."""
 
+from pathlib import Path
+
 from weft import api
 from weft.cli import options
 from weft.cli.watch import progress
@@ -8,11 +10,11 @@ FOR_PEOPLE = ("text", "md", "html")
 
 
 def plan(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     given: options.ClusterGiven,
     explain: bool = False,
-    tuning: options.TuningFile = None,
+    tuning: Path | None = None,
     shown: options.Written,
 ) -> None:
     """Plan the configuration of a cluster: labels, thresholds, headroom, addresses, names.

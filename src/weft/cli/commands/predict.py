@@ -1,6 +1,7 @@
 """`weft predict` (decide): how long a training step takes on this cluster, and why."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def predict(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     given: options.CaseGiven,
-    sweep: options.Sweep = [],
-    fidelity: options.Fidelity = "analytic",
-    failed: options.Failed = [],
+    sweep: list[str] = [],
+    fidelity: str = "analytic",
+    failed: list[str] = [],
     shown: options.Drawn,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Predict a training job, or an inference service, on one cluster.
 

@@ -15,9 +15,9 @@ def render(
     folder: Path | None = None,
     force: bool = False,
     node_names: Path | None = None,
-    tuning: options.TuningFile = None,
+    tuning: Path | None = None,
     shown: options.Shown,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> None:
     """Render the configuration of a cluster: the same bytes for the same documents.
 

@@ -11,11 +11,11 @@ from weft.cli.watch import Watcher
 def simulate(
     scenarios: list[Path],
     *,
-    sets: options.ScenarioSets = [],
+    sets: list[str] = [],
     seeds: int | None = None,
     fidelity: str = "packet",
     shown: options.Drawn,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Simulate a scenario packet by packet, or as flows: completions, tails, queues, pauses.
 

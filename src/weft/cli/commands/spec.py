@@ -2,24 +2,19 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from weft.cli import options
-from weft.cli.options import argument
 from weft.errors import SpecError, UnknownName
 
 spec = typer.Typer(
     help="Check, show and describe cluster and job documents.", no_args_is_help=True
 )
 
-Documents = Annotated[list[Path], argument("FILE", "Documents (YAML); - is stdin.")]
-
 
 @spec.command()
 def validate(
-    files: Documents,
+    files: list[Path],
     output: str = "text",
 ) -> int:
     """Check documents: names, units, sizes that must divide; every mistake is reported at once.
@@ -53,8 +48,8 @@ def validate(
 
 @spec.command()
 def show(
-    files: Documents,
-    sets: options.Sets = [],
+    files: list[Path],
+    sets: list[str] = [],
     output: str = "yaml",
 ) -> int:
     """Show documents in full, with presets, models and overrides applied."""

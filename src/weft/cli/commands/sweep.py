@@ -19,13 +19,13 @@ def sweep(
     study: Path,
     *,
     table: Path,
-    sets: options.StudySets = [],
+    sets: list[str] = [],
     backend: str = "joblib",
     address: str | None = None,
     workers: int | None = None,
     fresh: bool = False,
     shown: options.Written,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Run predict, expect, need or compare at every point of a study.
 

@@ -12,7 +12,7 @@ from weft.cli.watch import Watcher, search_line
 def tune(
     files: list[Path] = [],
     *,
-    sets: options.TrafficSets = [],
+    sets: list[str] = [],
     trials: int = 64,
     seeds: int = 2,
     knobs: list[str] = [],
@@ -22,7 +22,7 @@ def tune(
     save: Path | None = None,
     workers: int | None = None,
     shown: options.Drawn,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Tune congestion control, marking, pauses and buffers by simulation, packet by packet.
 

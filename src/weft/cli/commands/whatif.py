@@ -1,18 +1,20 @@
 """`weft whatif` (operate): what each fault of the network costs this job."""
 
+from pathlib import Path
+
 from weft import api
 from weft.cli import options
 from weft.cli.watch import watched
 
 
 def whatif(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     given: options.CaseGiven,
     faults: int = 1,
     lead_weeks: float = 8.0,
     shown: options.Written,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Predict a job with each kind of network fault, ranked by what it costs the job.
 

@@ -6,7 +6,7 @@ from weft.cli.exits import FAILED, PARTIAL
 
 def history(
     *,
-    url: options.HistoryUrl = None,
+    url: str | None = None,
     label: str | None = None,
     shown: options.Drawn,
 ) -> int:

@@ -13,11 +13,11 @@ def judge(
     runs: list[Path],
     *,
     given: options.ClusterGiven,
-    overlay: options.OverlayFile = None,
+    overlay: Path | None = None,
     good: list[str] = [],
-    history: options.HistoryUrl = None,
+    history: str | None = None,
     shown: options.Drawn,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Judge a measured sweep: PASS, FAIL or INCONCLUSIVE, and which fault fits if it fails.
 

@@ -1,6 +1,7 @@
 """`weft bench load`: raise the load to two or three times the peak, and say where it breaks."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from weft.cli import options
@@ -12,15 +13,15 @@ from weft.units import parse_rate, parse_size
 
 
 def load(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     peak: str,
     largest: float = 3.0,
     simulate: bool = False,
-    files: options.Files = [],
-    preset: options.PresetName = None,
-    sets: options.Sets = [],
-    hosts: options.Hosts = "",
+    files: list[Path] = [],
+    preset: str | None = None,
+    sets: list[str] = [],
+    hosts: str = "",
     tool: str | None = None,
     launcher: str | None = None,
     line: str = "",
@@ -31,7 +32,7 @@ def load(
     delivered: float = 0.95,
     tail: float = 3.0,
     shown: options.Drawn,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Raise the offered load past the projected peak and report the breaking point.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def localise(
     *,
-    hosts: options.Hosts,
+    hosts: str,
     leaves: str = "",
     result: list[str] = [],
     expected: str = "",
@@ -27,7 +27,7 @@ def localise(
     launcher: str = ("ssh"),
     seconds: float = 3.0,
     shown: options.Written,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Find the slow host or uplink: plan the tests that tell most, and read their results.
 

@@ -16,7 +16,7 @@ def run(
     tool: str,
     operation: str = "",
     *,
-    hosts: options.Hosts = "",
+    hosts: str = "",
     launcher: str = "local",
     ranks_per_host: int | None = None,
     smallest: str | None = None,
@@ -35,12 +35,12 @@ def run(
     added: list[str] = [],
     label: str = "",
     timeout: float = 900.0,
-    history: options.HistoryUrl = None,
+    history: str | None = None,
     no_history: bool = False,
     save: Path | None = None,
     dry_run: bool = False,
     shown: options.Written,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Run a benchmark and keep what it measured in the run history.
 

@@ -1,12 +1,14 @@
 """`weft report week`: goodput, cost of the faults, slowest links, what changed."""
 
+from pathlib import Path
+
 from weft import api
 from weft.cli import options
 from weft.cli.watch import progress
 
 
 def week(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     given: options.CaseGiven,
     server: str = "http://127.0.0.1:9090",
@@ -14,7 +16,7 @@ def week(
     until: str | None = None,
     history: str | None = None,
     shown: options.Written,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> None:
     """Report a week: goodput, what each fault cost your job, the slowest links, what changed.
 
