@@ -7,7 +7,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
@@ -74,7 +73,7 @@ def load_command(name: str) -> Any:  # noqa: ANN401 - a click command; typer bun
 @cache
 def every_word() -> dict[str, dict[str, Row]]:
     """Return the rows of ``words.toml``: by command, then by the name of the parameter."""
-    return tomllib.loads((files(commands) / "words.toml").read_text("utf-8"))
+    return tomllib.loads((Path(commands.__path__[0]) / "words.toml").read_text("utf-8"))
 
 
 def words_of(name: str) -> Mapping[str, Row]:
