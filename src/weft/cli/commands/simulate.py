@@ -5,7 +5,7 @@ from pathlib import Path
 from weft import api
 from weft.cli import options
 from weft.cli.exits import PARTIAL
-from weft.cli.watch import Watcher
+from weft.cli.watch import line, progress
 
 
 def simulate(
@@ -37,8 +37,8 @@ def simulate(
     shown.check(kind="sweep" if len(scenarios) > 1 else "simulation")
     more = [] if seeds is None else [f"seeds={list(range(1, seeds + 1))}"]
     asked = [load_scenario(scenario, [*sets, *more]) for scenario in scenarios]
-    with Watcher(quiet=quiet) as watcher:
-        found = api.sweep(asked, fidelity=fidelity, report=watcher.show)
+    with progress("simulating", quiet=quiet) as say:
+        found = api.sweep(asked, fidelity=fidelity, report=lambda now: say(line(now)))
     result = found if len(asked) > 1 else found.simulations[0]
     shown.emit(result)
     return 0 if result.complete else PARTIAL

@@ -6,7 +6,7 @@ from pathlib import Path
 from weft import api
 from weft.cli import options
 from weft.cli.exits import PARTIAL
-from weft.cli.watch import Watcher, search_line
+from weft.cli.watch import progress, search_line
 
 
 def tune(
@@ -47,11 +47,11 @@ def tune(
         return 0
     shown.check(save, kind="tuned")
     scenarios, notes = scenarios_or_cluster(files, sets)
-    with Watcher(quiet=quiet) as watcher:
+    with progress("tuning", quiet=quiet) as say:
         result = api.tune(
             scenarios, knobs=knobs, over=over, trials=trials, seeds=seeds, study=study,
             name="tuned" if save is None else save.stem, workers=workers, notes=notes,
-            judged_by=judged_by, report=lambda progress: watcher.say(search_line(progress)),
+            judged_by=judged_by, report=lambda now: say(search_line(now)),
         )  # fmt: skip
     if save is not None:
         head = "Written by weft tune: settings found by simulation; metadata.record says how."
