@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from weft.bench.run import BenchRun
 from weft.report.numbers import figures, noise
-from weft.report.page import Block, Columns, Facts, Sentences, View, table
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Columns, Facts, Sentences, View, paged, table
 
 
 def _title(result: BenchRun) -> str:

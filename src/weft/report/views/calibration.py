@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from weft.calibrate.calibration import Calibration
 from weft.report.numbers import count, figures, percent
-from weft.report.page import Block, Columns, Facts, Sentences, Table, View, table
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Columns, Facts, Sentences, Table, View, paged, table
 
 
 def _title(result: Calibration) -> str:

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from weft.check.checked import Checked, Checklist, Outcome
-from weft.report.page import Block, Columns, Sentences, Table, View, table
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Columns, Sentences, Table, View, paged, table
 
 _MOST_ROWS = 12
 

@@ -6,8 +6,7 @@ from math import isfinite
 from weft.advise.claim import ARTICLES, Claimed, Finding, Outcome, Tested
 from weft.advise.claims import Claims
 from weft.advise.wording import figure
-from weft.report.page import Block, Columns, Entries, Entry, Sentences, View, table
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Columns, Entries, Entry, Sentences, View, paged, table
 
 ORDER = (Outcome.HOLDS, Outcome.WHEN, Outcome.FAILS, Outcome.OPEN, Outcome.UNTESTED)
 SHORT = {

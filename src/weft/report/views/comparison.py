@@ -7,9 +7,19 @@ from weft.advise.break_even import BreakEven, Crossing
 from weft.advise.compare import Comparison, Line, Word
 from weft.advise.wording import figure
 from weft.report.numbers import band, figures, money, seconds
-from weft.report.page import Block, Columns, Drawing, Facts, Sentences, Table, View, table
+from weft.report.page import (
+    Block,
+    Columns,
+    Drawing,
+    Facts,
+    Sentences,
+    Table,
+    View,
+    paged,
+    table,
+)
 from weft.report.views._cost import cost_rows, cost_table
-from weft.report.views._provenance import all_assumptions, defaults, paged
+from weft.report.views._provenance import all_assumptions, defaults
 from weft.report.views._step import breakdown_rows, grouped_s
 
 SCREEN_LINES = 40

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from weft.generate.target import MANIFEST, Configuration
-from weft.report.page import Block, Sentences, Table, View, table
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Sentences, Table, View, paged, table
 
 
 def _title(result: Configuration) -> str:

@@ -10,8 +10,7 @@ from weft.doctor.verdict import Verdict
 from weft.inventory.evidence import Evidence
 from weft.inventory.severity import Severity
 from weft.report.numbers import money, percent, seconds
-from weft.report.page import Block, Entries, Entry, Facts, Sentences, View, many
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Entries, Entry, Facts, Sentences, View, many, paged
 
 _FIRST = 3
 """Findings of the first screen."""

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from weft.accuracy.doctor import DoctorScore
 from weft.accuracy.posterior import Scale
 from weft.report.numbers import percent
-from weft.report.page import Block, Columns, Facts, Sentences, View, table
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Columns, Facts, Sentences, View, paged, table
 
 
 def _blocks(result: DoctorScore) -> Iterator[Block]:

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from weft.check.checked import Outcome
 from weft.check.dossier import Dossier
-from weft.report.page import Block, Columns, Facts, View, table
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Columns, Facts, View, paged, table
 from weft.report.views.checklist import checklist
 from weft.results import Estimate
 

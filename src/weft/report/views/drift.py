@@ -13,9 +13,9 @@ from weft.report.page import (
     Sentences,
     View,
     listed,
+    paged,
     table,
 )
-from weft.report.views._provenance import paged
 
 _TITLES: Final = {
     Verdict.DIFFERENT: "Different",

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from weft.emulate.bundle import Emulated
-from weft.report.page import Block, Facts, Sentences, View
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Facts, Sentences, View, paged
 
 
 def _title(result: Emulated) -> str:

@@ -18,10 +18,11 @@ from weft.report.page import (
     Sentences,
     Table,
     View,
+    footer,
     listed,
+    paged,
     table,
 )
-from weft.report.views._provenance import footer, paged
 from weft.results import Estimate
 from weft.traffic.collective import Operation
 

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from weft.generate.effects import Effect, ExplainedPlan
 from weft.report.numbers import seconds
-from weft.report.page import Block, Entries, Entry, View
+from weft.report.page import Block, Entries, Entry, View, paged
 from weft.report.views._plan import TITLES, value, within
-from weft.report.views._provenance import paged
 
 
 def _title(result: ExplainedPlan) -> str:

@@ -6,8 +6,7 @@ from itertools import groupby
 from weft.inventory.explain import Explanation, Statement
 from weft.inventory.inventory import FileRead
 from weft.report.numbers import percent
-from weft.report.page import Block, Columns, Sentences, Table, View, listed, many, table
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Columns, Sentences, Table, View, listed, many, paged, table
 
 _MOST_ROWS = 25
 _MOST_FILES = 60

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from weft.bench.history import LEVEL, ORDERS, History, Series
 from weft.report.numbers import figures, signed_percent
-from weft.report.page import Block, Drawing, Sentences, Table, View
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Drawing, Sentences, Table, View, paged
 
 _MOST_RUNS = 12
 _MOST_HOSTS = 4

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from weft.accuracy.judge import JudgedFault, JudgedRun, JudgeScore, Rates
 from weft.bench.verdict import Outcome
-from weft.report.page import Block, Facts, Table, View, table
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Facts, Table, View, paged, table
 
 _MOST_TAKEN = 3
 

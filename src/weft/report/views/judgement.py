@@ -30,9 +30,9 @@ from weft.report.page import (
     View,
     listed,
     many,
+    paged,
     table,
 )
-from weft.report.views._provenance import paged
 
 _MEANS = {
     Outcome.PASS: "the run is as fast as this cluster should be.",

@@ -6,8 +6,7 @@ from typing import Final
 
 from weft.lint.lint import Finding, Linted, causes
 from weft.lint.rule import Severity
-from weft.report.page import Block, Entries, Entry, Sentences, View, listed, many
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Entries, Entry, Sentences, View, listed, many, paged
 
 _MOST_PLACES: Final = 3
 _MOST_UNREAD: Final = 8

@@ -5,8 +5,18 @@ from dataclasses import replace
 
 from weft.bench.load import LoadStep, LoadTest
 from weft.report.numbers import figures, seconds, show_rate
-from weft.report.page import Block, Columns, Drawing, Facts, Page, Sentences, View, table
-from weft.report.views._provenance import footer, paged
+from weft.report.page import (
+    Block,
+    Columns,
+    Drawing,
+    Facts,
+    Page,
+    Sentences,
+    View,
+    footer,
+    paged,
+    table,
+)
 from weft.units import gbit_from_rate
 
 

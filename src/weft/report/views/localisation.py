@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from weft.bench.localise import SURE, Localisation
 from weft.report.numbers import show_rate
-from weft.report.page import Block, Columns, Facts, Sentences, View, table
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Columns, Facts, Sentences, View, paged, table
 
 _MOST = 8
 _SHOWN = 0.005

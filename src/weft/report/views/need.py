@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from weft.advise.need import Need, Requirement
 from weft.advise.wording import figure
 from weft.report.numbers import count, figures, money, percent, seconds, tokens_per_s
-from weft.report.page import Block, Columns, Drawing, Facts, Sentences, View, table
-from weft.report.views._provenance import defaults, paged
+from weft.report.page import Block, Columns, Drawing, Facts, Sentences, View, paged, table
+from weft.report.views._provenance import defaults
 from weft.report.views._question import brief
 from weft.units import gbit_from_rate
 

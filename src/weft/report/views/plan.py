@@ -5,9 +5,8 @@ from typing import Final
 
 from weft.generate.lossless import Buffer
 from weft.generate.plan import Plan
-from weft.report.page import Block, Facts, Sentences, Table, View
+from weft.report.page import Block, Facts, Sentences, Table, View, paged
 from weft.report.views._plan import TITLES, value, within
-from weft.report.views._provenance import paged
 
 _NEXT: Final = (
     "weft render all writes the files; --explain gives the reason and source of each value."

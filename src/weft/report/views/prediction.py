@@ -4,9 +4,19 @@ from collections.abc import Iterator
 
 from weft.predict.training import Prediction
 from weft.report.numbers import band, binary_size, count, money, percent, seconds, show_size
-from weft.report.page import Block, Columns, Drawing, Facts, Sentences, Table, View, table
+from weft.report.page import (
+    Block,
+    Columns,
+    Drawing,
+    Facts,
+    Sentences,
+    Table,
+    View,
+    paged,
+    table,
+)
 from weft.report.views._cost import cost_table
-from weft.report.views._provenance import defaults, paged
+from weft.report.views._provenance import defaults
 from weft.report.views._question import brief
 from weft.report.views._step import TITLES, breakdown_rows
 

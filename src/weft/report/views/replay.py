@@ -5,8 +5,7 @@ from statistics import fmean
 
 from weft.predict.replay import CollectiveReplay, JobReplay, Placed, Replay
 from weft.report.numbers import percent, seconds, signed_percent
-from weft.report.page import Block, Columns, Sentences, Table, View, table
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Columns, Sentences, Table, View, paged, table
 
 EXPOSED = (
     "Exposed: while the rank computed nothing, waiting for slower ranks included. The step is "

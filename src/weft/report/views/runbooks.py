@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from weft.generate.runbook import Runbook, Runbooks
-from weft.report.page import Block, Columns, Page, Sentences, Table, View, table
-from weft.report.views._provenance import footer
+from weft.report.page import Block, Columns, Page, Sentences, Table, View, footer, table
 
 
 def _page(result: Runbooks) -> Page:

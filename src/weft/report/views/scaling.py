@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from weft.predict.scaling import Point, Scaling
 from weft.predict.training import Prediction
 from weft.report.numbers import band, count, figures, percent
-from weft.report.page import Block, Columns, Drawing, Facts, Sentences, View, table
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Columns, Drawing, Facts, Sentences, View, paged, table
 from weft.report.views._question import brief
 from weft.spec.workload import Job, Parallelism
 

@@ -12,8 +12,7 @@ from weft.accuracy.by_system import ALL, WITHIN, BySystem
 from weft.accuracy.kind import Score, is_apart
 from weft.accuracy.scoreboard import Group, Scoreboard
 from weft.report.numbers import by_unit, figures, unit_of
-from weft.report.page import Block, Columns, Drawing, Sentences, Table, View, table
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Columns, Drawing, Sentences, Table, View, paged, table
 
 MOST_GROUPS = 8
 """As many as a chart has colours and marks."""

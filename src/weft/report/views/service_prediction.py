@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from weft.predict.inference import ServicePrediction, spread_text
 from weft.report.numbers import count, figures, money, percent, seconds, show_rate
-from weft.report.page import Block, Facts, Sentences, Table, View
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Facts, Sentences, Table, View, paged
 
 PARTS = {
     "matrix": "weights and products", "attention": "attention, KV cache",

@@ -14,8 +14,17 @@ from weft.report.numbers import (
     show_rate,
     size_unit,
 )
-from weft.report.page import Block, Columns, Drawing, Facts, Sentences, Table, View, table
-from weft.report.views._provenance import paged
+from weft.report.page import (
+    Block,
+    Columns,
+    Drawing,
+    Facts,
+    Sentences,
+    Table,
+    View,
+    paged,
+    table,
+)
 from weft.report.views._seeds import SPREAD_COLUMNS, SPREAD_NOTE, spread_rows
 from weft.units import SECONDS, gbit_from_rate
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from weft.report.numbers import by_unit, seconds
-from weft.report.page import Block, Columns, Facts, Sentences, View, table
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Columns, Facts, Sentences, View, paged, table
 from weft.report.views.grid import TITLES
 from weft.study.journal import SUFFIX
 from weft.study.run import Extreme, Spread, Studied

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from weft.predict.simulation import Simulation, Sweep
 from weft.report.numbers import collective_rate, figures
-from weft.report.page import Block, Facts, Sentences, Table, View
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Facts, Sentences, Table, View, paged
 from weft.report.views._seeds import SPREAD_COLUMNS, SPREAD_NOTE, spread_cells
 
 

@@ -5,8 +5,18 @@ from functools import partial
 from typing import Final
 
 from weft.report.numbers import amount, band, figures, percent, seconds
-from weft.report.page import Block, Columns, Drawing, Facts, Sentences, Table, View, many, table
-from weft.report.views._provenance import paged
+from weft.report.page import (
+    Block,
+    Columns,
+    Drawing,
+    Facts,
+    Sentences,
+    Table,
+    View,
+    many,
+    paged,
+    table,
+)
 from weft.results import Estimate
 from weft.tune.search import ALIKE_RATIO, BEST, START
 from weft.tune.tuned import Contender, ObjectiveLine, Tuned, Worth

@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 
 from weft.monitor.week import Changed, Week
 from weft.report.numbers import by_unit, money, percent, signed_percent
-from weft.report.page import Block, Columns, Sentences, Table, View, listed, table
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Columns, Sentences, Table, View, listed, paged, table
 
 _MOST_ROWS = 5
 _MOST_PLACES = 2

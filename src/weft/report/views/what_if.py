@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from weft.advise.whatif import Harm, WhatIf
 from weft.advise.year import STOCK_RATIO, Year
 from weft.report.numbers import figures, money, percent, seconds, signed_percent
-from weft.report.page import Block, Columns, Sentences, View, table
-from weft.report.views._provenance import paged
+from weft.report.page import Block, Columns, Sentences, View, paged, table
 from weft.results import Estimate
 
 NOTE = (
