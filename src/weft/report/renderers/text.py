@@ -311,7 +311,7 @@ def _shrunk(
 def _least_words(table: Table, place: int) -> int:
     """Return what a column of words takes at least: its longest word stays whole."""
     cells = (table.columns[place], *(row[place] for row in table.rows))
-    return max(LEAST_WORDS, *(len(word) for cell in cells for word in cell.split()))
+    return max((LEAST_WORDS, *(len(word) for cell in cells for word in cell.split())))
 
 
 def _coloured(lines: list[tuple[str, str]]) -> str:

@@ -33,5 +33,5 @@ def _page(result: CatalogueListing) -> Page:
 
 
 catalogue_listing = View(
-    shows="weft.catalogue.sheet.CatalogueListing", verb="catalog", page=_page
-)
+    shows="weft.catalogue.sheet.CatalogueListing", verb="catalog", whole=_page,
+)  # fmt: skip

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from weft.check.checked import Checked, Checklist, Outcome
-from weft.report.page import Block, Columns, Sentences, Table, View, paged, table
+from weft.report.page import Block, Columns, Sentences, Table, View, table
 
 _MOST_ROWS = 12
 
@@ -48,7 +48,6 @@ def _blocks(result: Checklist) -> Iterator[Block]:
 
 
 checklist = View(
-    shows="weft.check.checked.Checklist",
-    verb="check",
-    page=paged(_title, _answer, _blocks, rest="every item", is_modelled=False),
-)
+    shows="weft.check.checked.Checklist", verb="check", title=_title, answer=_answer,
+    blocks=_blocks, rest="every item", is_modelled=False,
+)  # fmt: skip

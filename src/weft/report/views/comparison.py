@@ -7,17 +7,7 @@ from weft.advise.break_even import BreakEven, Crossing
 from weft.advise.compare import Comparison, Line, Word
 from weft.advise.wording import figure
 from weft.report.numbers import band, figures, money, seconds
-from weft.report.page import (
-    Block,
-    Columns,
-    Drawing,
-    Facts,
-    Sentences,
-    Table,
-    View,
-    paged,
-    table,
-)
+from weft.report.page import Block, Columns, Drawing, Facts, Sentences, Table, View, table
 from weft.report.views._cost import cost_rows, cost_table
 from weft.report.views._provenance import all_assumptions, defaults
 from weft.report.views._step import breakdown_rows, grouped_s
@@ -264,9 +254,7 @@ def _tornado_row(found: BreakEven) -> dict[str, object]:
 
 
 comparison = View(
-    shows="weft.advise.compare.Comparison",
-    verb="compare",
-    page=paged(_title, _answer, _blocks),
-    screen_lines=SCREEN_LINES,
+    shows="weft.advise.compare.Comparison", verb="compare", title=_title, answer=_answer,
+    blocks=_blocks, screen_lines=SCREEN_LINES,
     charts=("decision", "step_breakdown", "cost_bars", "break_even"),
-)
+)  # fmt: skip

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from weft.generate.target import MANIFEST, Configuration
-from weft.report.page import Block, Sentences, Table, View, paged, table
+from weft.report.page import Block, Sentences, Table, View, table
 
 
 def _title(result: Configuration) -> str:
@@ -45,7 +45,6 @@ def _blocks(result: Configuration) -> Iterator[Block]:
 
 
 configuration = View(
-    shows="weft.generate.target.Configuration",
-    verb="render",
-    page=paged(_title, _answer, _blocks, is_modelled=False),
-)
+    shows="weft.generate.target.Configuration", verb="render", title=_title, answer=_answer,
+    blocks=_blocks, is_modelled=False,
+)  # fmt: skip

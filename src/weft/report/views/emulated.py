@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from weft.emulate.bundle import Emulated
-from weft.report.page import Block, Facts, Sentences, View, paged
+from weft.report.page import Block, Facts, Sentences, View
 
 
 def _title(result: Emulated) -> str:
@@ -27,7 +27,6 @@ def _answer(result: Emulated) -> Iterator[Block]:
 
 
 emulated = View(
-    shows="weft.emulate.bundle.Emulated",
-    verb="emulate",
-    page=paged(_title, _answer, is_modelled=False),
-)
+    shows="weft.emulate.bundle.Emulated", verb="emulate", title=_title, answer=_answer,
+    is_modelled=False,
+)  # fmt: skip

@@ -20,7 +20,6 @@ from weft.report.page import (
     View,
     footer,
     listed,
-    paged,
     table,
 )
 from weft.results import Estimate
@@ -256,9 +255,6 @@ def _measured_row(run: Measured) -> dict[str, object]:
 
 
 expectation = View(
-    shows="weft.predict.collective.Expectation",
-    verb="expect",
-    page=paged(_title, _answer, _blocks, rest=_REST),
-    text=_text,
-    charts=("busbw_curve",),
-)
+    shows="weft.predict.collective.Expectation", verb="expect", title=_title,
+    answer=_answer, blocks=_blocks, rest=_REST, text=_text, charts=("busbw_curve",),
+)  # fmt: skip

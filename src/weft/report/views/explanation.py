@@ -6,7 +6,7 @@ from itertools import groupby
 from weft.inventory.explain import Explanation, Statement
 from weft.inventory.inventory import FileRead
 from weft.report.numbers import percent
-from weft.report.page import Block, Columns, Sentences, Table, View, listed, many, paged, table
+from weft.report.page import Block, Columns, Sentences, Table, View, listed, many, table
 
 _MOST_ROWS = 25
 _MOST_FILES = 60
@@ -75,7 +75,6 @@ def _cut(text: str) -> str:
 
 
 explanation = View(
-    shows="weft.inventory.explain.Explanation",
-    verb="explain",
-    page=paged(_title, _answer, _blocks, rest="each statement with its line"),
-)
+    shows="weft.inventory.explain.Explanation", verb="explain", title=_title,
+    answer=_answer, blocks=_blocks, rest="each statement with its line",
+)  # fmt: skip

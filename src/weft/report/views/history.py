@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from weft.bench.history import LEVEL, ORDERS, History, Series
 from weft.report.numbers import figures, signed_percent
-from weft.report.page import Block, Drawing, Sentences, Table, View, paged
+from weft.report.page import Block, Drawing, Sentences, Table, View
 
 _MOST_RUNS = 12
 _MOST_HOSTS = 4
@@ -133,5 +133,6 @@ def _notes(series: Series) -> Iterator[str]:
 
 
 history = View(
-    shows="weft.bench.history.History", verb="", page=paged(_page_title, _answer, _blocks)
-)
+    shows="weft.bench.history.History", verb="", title=_page_title, answer=_answer,
+    blocks=_blocks,
+)  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Final
 
 from weft.generate.lossless import Buffer
 from weft.generate.plan import Plan
-from weft.report.page import Block, Facts, Sentences, Table, View, paged
+from weft.report.page import Block, Facts, Sentences, Table, View
 from weft.report.views._plan import TITLES, value, within
 
 _NEXT: Final = (
@@ -82,7 +82,6 @@ def _buffer(buffer: Buffer) -> Table:
 
 
 plan = View(
-    shows="weft.generate.plan.Plan",
-    verb="plan",
-    page=paged(_title, _answer, _blocks, rest="every value", is_modelled=False),
-)
+    shows="weft.generate.plan.Plan", verb="plan", title=_title, answer=_answer,
+    blocks=_blocks, rest="every value", is_modelled=False,
+)  # fmt: skip

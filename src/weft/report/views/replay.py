@@ -5,7 +5,7 @@ from statistics import fmean
 
 from weft.predict.replay import CollectiveReplay, JobReplay, Placed, Replay
 from weft.report.numbers import percent, seconds, signed_percent
-from weft.report.page import Block, Columns, Sentences, Table, View, paged, table
+from weft.report.page import Block, Columns, Sentences, Table, View, table
 
 EXPOSED = (
     "Exposed: while the rank computed nothing, waiting for slower ranks included. The step is "
@@ -148,8 +148,6 @@ def _next(result: Replay) -> Iterator[str]:
 
 
 replay = View(
-    shows="weft.predict.replay.Replay",
-    verb="replay",
-    page=paged(_title, _answer, _blocks),
-    charts=(),
-)
+    shows="weft.predict.replay.Replay", verb="replay", title=_title, answer=_answer,
+    blocks=_blocks, charts=(),
+)  # fmt: skip

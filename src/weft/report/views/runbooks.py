@@ -56,4 +56,4 @@ def _blocks(runbook: Runbook) -> Iterator[Block]:
     yield Sentences(title=f"{title}: escalate", lines=(runbook.escalate,))
 
 
-runbooks = View(shows="weft.generate.runbook.Runbooks", verb="runbook", page=_page)
+runbooks = View(shows="weft.generate.runbook.Runbooks", verb="runbook", whole=_page)

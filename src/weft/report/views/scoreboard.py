@@ -12,7 +12,7 @@ from weft.accuracy.by_system import ALL, WITHIN, BySystem
 from weft.accuracy.kind import Score, is_apart
 from weft.accuracy.scoreboard import Group, Scoreboard
 from weft.report.numbers import by_unit, figures, unit_of
-from weft.report.page import Block, Columns, Drawing, Sentences, Table, View, paged, table
+from weft.report.page import Block, Columns, Drawing, Sentences, Table, View, table
 
 MOST_GROUPS = 8
 """As many as a chart has colours and marks."""
@@ -230,9 +230,7 @@ def _longest(title: str, found: Sequence[object], columns: Columns) -> Table:
 
 
 scoreboard = View(
-    shows="weft.accuracy.scoreboard.Scoreboard",
-    verb="accuracy",
-    page=paged(
-        _title, _answer, _blocks, rest="each aim, errors by kind and by system, rows left out"
-    ),
-)
+    shows="weft.accuracy.scoreboard.Scoreboard", verb="accuracy", title=_title,
+    answer=_answer, blocks=_blocks,
+    rest="each aim, errors by kind and by system, rows left out",
+)  # fmt: skip

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from weft.report.numbers import by_unit, seconds
-from weft.report.page import Block, Columns, Facts, Sentences, View, paged, table
+from weft.report.page import Block, Columns, Facts, Sentences, View, table
 from weft.report.views.grid import TITLES
 from weft.study.journal import SUFFIX
 from weft.study.run import Extreme, Spread, Studied
@@ -50,4 +50,4 @@ def _place(extreme: Extreme) -> str:
     return ", ".join(f"{key.rpartition('.')[2]}={value}" for key, value in extreme.at)
 
 
-studied = View(shows="weft.study.run.Studied", verb="sweep", page=paged(_title, _answer))
+studied = View(shows="weft.study.run.Studied", verb="sweep", title=_title, answer=_answer)

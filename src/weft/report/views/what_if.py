@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from weft.advise.whatif import Harm, WhatIf
 from weft.advise.year import STOCK_RATIO, Year
 from weft.report.numbers import figures, money, percent, seconds, signed_percent
-from weft.report.page import Block, Columns, Sentences, View, paged, table
+from weft.report.page import Block, Columns, Sentences, View, table
 from weft.results import Estimate
 
 NOTE = (
@@ -110,8 +110,6 @@ def _of_year(year: Year) -> str:
 
 
 what_if = View(
-    shows="weft.advise.whatif.WhatIf",
-    verb="whatif",
-    page=paged(_title, _answer, _blocks),
-    charts=(),
-)
+    shows="weft.advise.whatif.WhatIf", verb="whatif", title=_title, answer=_answer,
+    blocks=_blocks, charts=(),
+)  # fmt: skip
