@@ -1,12 +1,12 @@
 from weft import catalogue as catalog
 from weft.accuracy.run import score as accuracy
 from weft.accuracy.scoreboard import Scoreboard
+from weft.advise.case import names as fabrics
 from weft.advise.claims import Claims, claims
 from weft.advise.compare import Comparison, compare
 from weft.advise.need import Need, Target, need
 from weft.advise.serving import ServiceComparison, compare_service
 from weft.advise.whatif import WhatIf, whatif
-from weft.api import fabrics
 from weft.bench.judge import Judgement, judge
 from weft.calibrate.calibration import Calibration, calibrate
 from weft.check.checked import Checklist, check

@@ -47,7 +47,7 @@ def _page(one):
 
 
 def _rendering(one, **more):
-    view = View(shows="nothing", verb="", page=_page)
+    view = View(shows="nothing", verb="", whole=_page)
     return Rendering(result=one, view=view, command=f"weft lint {one}", **more)
 
 

@@ -37,6 +37,12 @@ EXAMPLES = {
     "diagnose": [[str(SAMPLES / "rules" / "link_degraded" / "fires")]],
     "bench judge": [[SLOW], [SLOW, "--preset", "dgx_h100", "--hosts", "2"]],
     "bench localise": [["--hosts", "a,b,c,d", "--result", "a,b=92Gb/s"]],
+    "bench history": [["--history", "sqlite:///kept.sqlite3"]],
+    "bench load": [
+        ["--simulate", LARGE, "--peak", "200Gb/s", "--to", "1", "--simulated-hosts", "2"]
+    ],
+    "explain": [[str(SAMPLES / "rules" / "link_degraded" / "fires")], [SLOW]],
+    "catalog": [[]],
     "replay": [
         [str(SAMPLES / "traces" / "ddp"), "--preset", "dgx_h100", "--hosts", "1"],
         [
@@ -56,17 +62,13 @@ EXAMPLES = {
     "simulate": [[INCAST, *SMALL], [INCAST, INCAST, *SMALL]],
     "tune": [[INCAST, *SMALL, "--trials", "2", "--seeds", "1", "--knob", "kmin_bytes"]],
     "sweep": [[STUDY, "--table", "rows.csv", "--set", "samples=1"]],
-    "accuracy": [["--kind", "topology"]],
+    "accuracy": [["--kind", "topology"], []],
     "calibrate": [[str(SAMPLES / "calibrate" / "two_hosts.txt"), "--preset", "dgx_h100"]],
 }
 """Words of each command that answers a question; a new command belongs here."""
 NO_ANSWER = {
-    "bench history": "reads a database of runs",
-    "bench load": "simulates for half a minute; its view is tested with the others",
     "bench run": "runs on hosts",
-    "catalog": "a listing",
     "collect": "prints a script",
-    "explain": "a listing of facts",
     "init": "writes files",
     "monitor": "serves metrics",
     "report week": "asks a Prometheus server; its first screen is tested with one",
@@ -117,6 +119,34 @@ def _views_of(command):
         name for name in plugins.names(views)
         if plugins.load(views, name, View).verb in {*command.split()}
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["version"],
+        ["init", "--preset", "dgx_h100"],
+        ["init", "--list"],
+        ["spec", "validate", "cluster.yaml"],
+        ["spec", "show", "cluster.yaml"],
+        ["catalog", "switches"],
+        ["monitor", "--help"],
+        ["report", "week", "--help"],
+        ["--help"],
+    ],
+    ids=" ".join,
+)
+def test_what_other_commands_print_is_no_wider_than_a_screen(
+    words, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    app.run(["init", "--preset", "dgx_h100", "--dir", "there"])
+    (tmp_path / "there" / "cluster.yaml").rename("cluster.yaml")
+    capsys.readouterr()
+    assert app.run([*words, *(["--force"] if "--preset" in words else [])]) == 0
+    shown = capsys.readouterr()
+    assert max(map(len, (shown.out + shown.err).splitlines())) <= 80
 
 
 @pytest.mark.parametrize("command", list(EXAMPLES))

@@ -19,6 +19,8 @@ from weft.advise.recommendation import Recommendation, is_dominated, recommend
 from weft.advise.spread import Spread, difference, spread
 from weft.advise.wording import percent
 from weft.errors import SpecError, WeftError
+from weft.network.faults import named, places_of
+from weft.network.network import graph
 from weft.predict.training import Prediction, prober_for
 from weft.predict.watching import Report
 from weft.results import Estimate, Provenance
@@ -107,6 +109,8 @@ class Comparison:
     considerations: tuple[Weighed, ...]
     break_evens: tuple[BreakEven, ...]
     notes: tuple[str, ...]
+    failed: tuple[str, ...] = ()
+    """Faults that last, each with the networks that have it."""
     timed: int
     """How many networks the answer took."""
     complete: bool = True
@@ -162,7 +166,19 @@ def compare(
         said = f"while {', '.join(failed)} lasts in every network that has the part"
         made = replace(made, assumptions=(said, *made.assumptions))
     complete = prober is None or not prober.interrupted
-    return replace(found, complete=complete, provenance=made)
+    lasting = tuple(_lasting(found.lines, failed))
+    return replace(found, complete=complete, failed=lasting, provenance=made)
+
+
+def _lasting(lines: Sequence[Line], failed: Sequence[str]) -> Iterator[str]:
+    """Say of each fault which networks have the part, at their best for the job."""
+    for fault in named(failed):
+        having = [
+            line.name for line in lines
+            if len(places_of(graph(line.prediction.cluster), fault))
+        ]  # fmt: skip
+        where = ", ".join(having) or "no network: none has such a part at its best for the job"
+        yield f"{fault.title}, in {where}"
 
 
 def _as_they_are(case: Case, clusters: Sequence[Cluster]) -> Case:

@@ -206,7 +206,7 @@ def _checked(item: Item, bundle: _Bundle) -> Checked:
 
 def _reason(tried: Mapping[str, _Tried], places: int) -> str:
     (place, first), *rest = tried.items()
-    where = f"{place}: " if place else ""
+    where = f"{place}: " if place not in first.reason else ""
     more = f", and {len(rest)} more hosts" if rest and first.outcome is not Outcome.PASS else ""
     if first.outcome is Outcome.PASS:
         total = sum(one.measured for one in tried.values())

@@ -3,7 +3,9 @@
 import ast
 import os
 import sys
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +16,7 @@ from typer.core import TyperGroup
 from weft import plugins
 from weft.cli import commands
 from weft.cli.failures import UsageError, report_failure
-from weft.cli.grouped import spread
+from weft.cli.grouped import Row, spread
 
 STAGES: Final = (
     "decide", "design", "configure", "verify", "diagnose", "operate", "reference",
@@ -60,11 +62,23 @@ def load_command(name: str) -> Any:  # noqa: ANN401 - a click command; typer bun
         exported.pretty_exceptions_enable = False
         for command in exported.registered_commands:
             assert command.callback is not None
-            command.callback = spread(command.callback)
+            inner = command.callback.__name__
+            command.callback = spread(command.callback, words_of(f"{name} {inner}"))
         return typer.main.get_group(exported)
     app = _plain_typer()
-    app.command(name=name)(spread(exported))
+    app.command(name=name)(spread(exported, words_of(name)))
     return typer.main.get_command(app)
+
+
+@cache
+def every_word() -> dict[str, dict[str, Row]]:
+    """Return the rows of ``words.toml``: by command, then by the name of the parameter."""
+    return tomllib.loads((Path(commands.__path__[0]) / "words.toml").read_text("utf-8"))
+
+
+def words_of(name: str) -> Mapping[str, Row]:
+    """Return the rows of ``words.toml`` for one command, by the name of the parameter."""
+    return every_word()["shared"] | every_word().get(name, {})
 
 
 def _plain_typer(**settings: Any) -> typer.Typer:  # noqa: ANN401 - typer's own settings

@@ -1,143 +1,15 @@
-"""The options that verbs share, each written once."""
+"""The groups of options that verbs share: how a cluster is given, how a result is shown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-
-from weft.cli.completion import complete_model, complete_preset, complete_set
 
 if TYPE_CHECKING:
     from weft.cli.inputs import Case
     from weft.spec.cluster import Cluster
-
-
-def option(words: str, text: str = "", **more: Any) -> Any:  # noqa: ANN401 - what typer takes
-    """Return an option of these words, as a manual writes them: ``-b --begin SIZE``."""
-    flags = [word for word in words.split() if word.startswith("-")]
-    value = next((word for word in words.split() if word not in flags), None)
-    return typer.Option(*flags, metavar=value, help=text or None, **more)
-
-
-def argument(word: str, text: str, **more: Any) -> Any:  # noqa: ANN401 - what typer takes
-    """Return an argument, as it is called in the help."""
-    return typer.Argument(metavar=word, help=text, **more)
-
-
-Files = Annotated[
-    list[Path],
-    option(
-        "-f --file FILE",
-        "Cluster and job documents (YAML); repeatable; - is standard input.",
-    ),
-]
-Documents = Annotated[
-    list[Path], argument("FILE", "The same as -f FILE.", show_default=False)
-]  # fmt: skip
-Sets = Annotated[
-    list[str],
-    option(
-        "--set PATH=VALUE",
-        "Change one key of a document, as fabric.kind=roce or hosts=64; repeatable.",
-        autocompletion=complete_set,
-    ),
-]
-ScenarioSets = Annotated[
-    list[str],
-    option(
-        "--set PATH=VALUE",
-        "Change one key of a scenario, as network.balancing=spray or cluster.hosts=64; "
-        "repeatable.",
-        autocompletion=complete_set,
-    ),
-]
-TrafficSets = Annotated[
-    list[str],
-    option(
-        "--set PATH=VALUE",
-        "Change one key of a scenario, as network.balancing=spray, or of the cluster, as "
-        "hosts=64; repeatable.",
-        autocompletion=complete_set,
-    ),
-]
-StudySets = Annotated[
-    list[str],
-    option(
-        "--set PATH=VALUE",
-        "Change one key of a study, as samples=100 or keys.hosts=[64,128]; repeatable.",
-        autocompletion=complete_set,
-    ),
-]
-PresetName = Annotated[
-    str | None,
-    option(
-        "--preset NAME",
-        "A shipped cluster instead of a file, as dgx_h200; weft init --list has all.",
-        autocompletion=complete_preset,
-    ),
-]
-HostCount = Annotated[int | None, option("--hosts N", "Hosts of the cluster.", min=1)]
-GpuCount = Annotated[
-    int | None, option("--gpus N", "GPUs of the cluster, in whole hosts.", min=1)
-]
-ModelName = Annotated[
-    str | None,
-    option(
-        "--model NAME",
-        "Model to train: llama3_70b, meta-llama/Llama-3.1-70B, or a Hugging Face "
-        "config.json or its folder. Without a job file the rest has defaults, which the "
-        "result states.",
-        autocompletion=complete_model,
-    ),
-]
-Sweep = Annotated[
-    list[str],
-    option(
-        "--sweep KEY=V,V,...",
-        "Repeat for each value of a key, as hosts=64,128 or fabric.kind=roce,tcp; given "
-        "twice, every pair of values.",
-        autocompletion=complete_set,
-    ),
-]
-OverlayFile = Annotated[
-    Path | None,
-    option("--overlay FILE", "Your own measurements, as weft calibrate wrote them."),
-]
-Fidelity = Annotated[
-    str,
-    option(
-        "--fidelity ENGINE",
-        "analytic; flow or packet: the network's share is simulated, not looked up.",
-    ),
-]
-Failed = Annotated[
-    list[str],
-    option(
-        "--failed FAULT",
-        "With --fidelity flow: while this fault lasts, as leaf_link_down or spine_down; "
-        "repeatable.",
-    ),
-]
-TuningFile = Annotated[
-    Path | None,
-    option(
-        "--tuning FILE",
-        "Settings of switches and NICs, as weft tune wrote them, for fabric.settings.",
-    ),
-]
-HistoryUrl = Annotated[
-    str | None,
-    option(
-        "--history URL",
-        "Where runs are kept: sqlite:///FILE or postgresql://...; default: your own file.",
-    ),
-]
-Hosts = Annotated[
-    str, option("--hosts A,B", "Hosts, pods or namespaces; or NAME=ADDRESS,...")
-]  # fmt: skip
-Quiet = Annotated[bool, option("--quiet -q", "No progress on standard error.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,11 +19,11 @@ class ClusterGiven:
     A parameter of this type becomes one option for each field (``weft.cli.grouped``).
     """
 
-    files: Files = field(default_factory=list)
-    preset: PresetName = None
-    hosts: HostCount = None
-    gpus: GpuCount = None
-    sets: Sets = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+    preset: str | None = None
+    hosts: int | None = None
+    gpus: int | None = None
+    sets: list[str] = field(default_factory=list)
 
     def cluster(
         self,
@@ -170,8 +42,8 @@ class ClusterGiven:
 class CaseGiven(ClusterGiven):
     """How a verb is told its cluster and its job."""
 
-    model: ModelName = None
-    overlay: OverlayFile = None
+    model: str | None = None
+    overlay: Path | None = None
 
     def case(self, documents: Sequence[Path] = (), *, several: bool = False) -> "Case":
         """Load the cluster and the job that the words of a command give."""
@@ -184,15 +56,8 @@ class CaseGiven(ClusterGiven):
 class Shown:
     """How a verb shows its result."""
 
-    output: Annotated[str, option("-o --output FORMAT", "text, json, yaml, md or html.")] = (
-        "text"
-    )
-    full: Annotated[
-        bool,
-        option(
-            "--full", "Print everything, not the first screen alone; -o json always has it."
-        ),
-    ] = False
+    output: str = "text"
+    full: bool = False
 
     def check(self, *files: Path | None, kind: str = "") -> None:
         """Refuse an unknown format, chart or place before any work is done.
@@ -218,22 +83,14 @@ class Shown:
 class Written(Shown):
     """How a verb shows its result, or writes it to a file."""
 
-    out: Annotated[
-        Path | None, option("--out FILE", "Write the result to a file instead.")
-    ] = None  # fmt: skip
+    out: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn(Written):
     """How a verb shows, writes and draws its result."""
 
-    chart: Annotated[
-        list[Path],
-        option(
-            "--chart FILE.svg|png",
-            "Draw the result as well; NAME=FILE.svg picks one chart; repeatable.",
-        ),
-    ] = field(default_factory=list)
+    chart: list[Path] = field(default_factory=list)
 
 
 def refuse(words: str, given: object, why: str) -> None:

@@ -1,10 +1,13 @@
 """``--sweep``: a verb at several values of a key, each laid over the documents as a set."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
+
+from weft.errors import SpecError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +45,8 @@ def swept_case(
         own, sets = _at(given, point)
         if "model" in point:
             own = replace(own, model=point["model"])
-        case = case_of(own, documents, sets)
+        with _named_as_given(sets):
+            case = case_of(own, documents, sets)
         stated.append(case.defaults)
         result = run(case)
         model = "" if "model" in point else f"{case.job.model.name} on "
@@ -67,7 +71,9 @@ def swept_cluster(
 
     def at(point: Mapping[str, str]) -> "tuple[str, Measures, Provenance]":
         own, sets = _at(given, point)
-        result = run(cluster_of(own, documents, overlay=overlay, more=sets))
+        with _named_as_given(sets):
+            cluster = cluster_of(own, documents, overlay=overlay, more=sets)
+        result = run(cluster)
         about = f"{result.operation.value} on {result.cluster.name}"
         return about, expected(result), result.provenance
 
@@ -85,6 +91,18 @@ def _at(given: Given, point: Mapping[str, str]) -> tuple[Given, list[str]]:
     sets = [f"{key}={value}" for key, value in point.items() if key not in apart]
     sizes: dict[str, Any] = {key: int(value) for key, value in counts.items()}
     return replace(own, **sizes), sets
+
+
+@contextmanager
+def _named_as_given(sets: Sequence[str]) -> Iterator[None]:
+    """Name --sweep in errors of a point: it is laid over the documents as --set would be."""
+    try:
+        yield
+    except SpecError as error:
+        text = str(error)
+        for given in sets:
+            text = text.replace(f"--set {given}", f"--sweep {given}")
+        raise type(error)(text) from error
 
 
 def _shared(stated: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

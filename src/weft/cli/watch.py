@@ -2,8 +2,7 @@
 
 import sys
 from contextlib import contextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from weft.units import show_time
 
@@ -14,45 +13,9 @@ if TYPE_CHECKING:
     from weft.predict.watching import Probing
     from weft.tune.evaluate import Progress as SearchProgress
 
-WIDTH: Final = 78
 STARTING_S: Final = 1.5
 """A first run after an installation compiles the kernel before it begins."""
-
-
-class Watcher:
-    """Writes how far a simulation is, over and over on the same line."""
-
-    def __init__(self, *, quiet: bool = False) -> None:
-        """Be silent if told so, or where standard error is no terminal."""
-        self.silent = quiet or not sys.stderr.isatty()
-
-    def __enter__(self) -> Self:
-        """Begin; nothing is written until there is something to say."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Clear the line."""
-        if not self.silent:
-            sys.stderr.write("\r" + " " * WIDTH + "\r")
-
-    def show(self, progress: "Progress") -> None:
-        """Write how far a simulation is over the last line."""
-        if not self.silent:
-            self.say(line(progress))
-
-    def say(self, text: str) -> None:
-        """Write one line over the last."""
-        if not self.silent:
-            sys.stderr.write("\r" + text[:WIDTH].ljust(WIDTH))
-            sys.stderr.flush()
-
-
-STARTING = "starting (the first run after an update compiles the simulator) ..."
+STARTING: Final = "starting (the first run after an update compiles the simulator) ..."
 
 
 def line(progress: "Progress") -> str:
@@ -65,7 +28,7 @@ def line(progress: "Progress") -> str:
     return (
         f"{progress.done_ratio:.0%} of the packets, "
         f"{show_time(progress.simulated_s)} simulated, "
-        f"{progress.seeds_done} of {progress.seeds} seeds done{left}"
+        f"{progress.seeds_done} of {progress.seeds} seeds{left}"
     )
 
 
@@ -85,13 +48,9 @@ def progress(doing: str, *, quiet: bool = False) -> "Iterator[Callable[[str], No
 def watched(
     doing: str, fidelity: str, *, quiet: bool = False
 ) -> "Iterator[Callable[[Probing], None]]":
-    """Show what is being done; with packets how far they are. Gives what is to be told."""
-    if fidelity == "analytic":
-        with progress(doing, quiet=quiet):
-            yield lambda _: None
-        return
-    with Watcher(quiet=quiet) as watcher:
-        yield lambda probing: watcher.say(probe_line(probing))
+    """Show what is being done; of a simulation how far it is. Yields what takes its reports."""
+    with progress(doing, quiet=quiet) as say:
+        yield lambda probing: None if fidelity == "analytic" else say(probe_line(probing))
 
 
 def search_line(progress: "SearchProgress") -> str:
@@ -110,7 +69,7 @@ def probe_line(probing: "Probing") -> str:
     if not probing.doing:
         left = left if planned > probing.done else ""
         return f"{probing.done} of {planned} patterns simulated{left}"
-    return f"simulating pattern {probing.done + 1} of {planned}: {probing.doing}{left}"
+    return f"pattern {probing.done + 1} of {planned}: {probing.doing}{left}"
 
 
 def _left(time_s: float | None) -> str:

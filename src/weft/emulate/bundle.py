@@ -35,6 +35,8 @@ class Emulated:
     files: int
     injected: tuple[str, ...] | None
     """Faults as KIND@HOST/NUMBER; None where the answer is kept apart."""
+    metrics: str | None = None
+    """File of what exporters would have shown, where one was asked for."""
     provenance: Provenance
 
 

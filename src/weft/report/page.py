@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from weft.report import numbers
+from weft.results import Effect, Provenance
 
 SCREEN_LINES: Final = 24
 """Lines of a terminal as it opens."""
@@ -114,21 +115,61 @@ class Page:
         return tuple(block for block in self.everything if isinstance(block, Drawing))
 
 
+def footer(made: Provenance) -> tuple[str, ...]:
+    """Say how to get the same result again and which effects are missing from it."""
+    overlay = f", overlay {made.overlay}" if made.overlay else ", no overlay"
+    seed = "" if made.seed is None else f", seed {made.seed}"
+    first = (
+        f"weft {made.weft}, {made.engine} engine, spec {made.spec_sha256[:12]}, "
+        f"catalogue {made.catalogue_sha256[:12]}{overlay}{seed}"
+    )
+    unseen = [effect.value for effect in Effect if effect not in made.models]
+    if not unseen:
+        return (first,)
+    return (first, f"Not simulated, only in the sourced factors: {', '.join(unseen)}")
+
+
+def _nothing(_: object) -> tuple[Block, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """How one kind of result is shown."""
+    """How one kind of result is shown: the parts of its page; its provenance is the footer."""
 
     shows: str
     """Full name of the class of the result; the file is its last part in snake case."""
     verb: str
     """Command that makes it; empty where several do."""
-    page: Callable[[Any], Page]
+    title: Callable[[Any], str] = str
+    answer: Callable[[Any], Iterable[Block]] = _nothing
+    blocks: Callable[[Any], Iterable[Block]] = _nothing
+    rest: str = ""
+    """What the blocks are, for the last line of the first screen; empty: their titles."""
+    is_modelled: bool = True
+    """Without it the footer does not say which effects the model lacks."""
+    held_by: Callable[[Any], Any] = lambda result: result
+    """The part of the result that has the provenance, where it is not the result."""
+    whole: Callable[[Any], Page] | None = None
+    """Makes the page of a result whose page is not made of these parts."""
     text: Callable[[Any], str] | None = None
     """The full text in a layout of its own, where another tool's readers expect one."""
     screen_lines: int = SCREEN_LINES
     """Most lines of the text without ``--full``, for a page that has an answer."""
     charts: tuple[str, ...] | None = None
     """Names of all charts that its page may have; none: they follow from the result."""
+
+    def page(self, result: Any) -> Page:  # noqa: ANN401 - a result of its class
+        """Return the page of a result."""
+        if self.whole is not None:
+            return self.whole(result)
+        made = getattr(self.held_by(result), "provenance", None)
+        lines = () if made is None else footer(made)
+        return Page(
+            title=self.title(result), answer=tuple(self.answer(result)),
+            blocks=tuple(self.blocks(result)), rest=self.rest,
+            footer=lines if self.is_modelled else lines[:1],
+        )  # fmt: skip
 
 
 Cell = str | Callable[[Any], str]

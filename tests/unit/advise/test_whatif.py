@@ -150,11 +150,15 @@ def test_a_second_switch_keeps_a_job_going_and_costs_what_is_published():
 
 
 def test_networks_are_compared_while_a_fault_lasts():
-    job = load_job({"model": "llama3_8b", "global_batch": 256})
-    cluster = load_cluster({"preset": "hgx_h100_roce", "hosts": 64})
+    job = load_job({"model": "llama3_8b", "global_batch": 1024})
+    cluster = load_cluster({"preset": "hgx_h100_roce", "hosts": 128})
     found = compare(
-        cluster, job, ["roce_tuned"], fidelity="flow", failed=["leaf_link_down", "core_down"]
-    )
+        cluster, job, ["roce_tuned"], fidelity="flow", failed=["leaf_link_down", "core_down"],
+        pins=["topology"],
+    )  # fmt: skip
+    link, core = found.failed
+    assert link.endswith("a spine down, in roce_tuned")
+    assert "in no network" in core
     assert "while leaf_link_down, core_down lasts" in found.provenance.assumptions[0]
     with pytest.raises(Infeasible, match="no link that is up"):
         compare(cluster, job, ["roce_tuned"], fidelity="flow", failed=["nic_link_down"])

@@ -26,6 +26,26 @@ def test_every_command_has_a_summary_and_a_sample_of_its_help(name):
     )
 
 
+def test_every_row_of_words_is_of_a_parameter():
+    known = {"shared": set()}
+    for name in COMMANDS:
+        command = app.load_command(name)
+        below = getattr(command, "commands", None)
+        verbs = {f"{name} {k}": v for k, v in below.items()} if below else {name: command}
+        known |= {verb: {one.name for one in found.params} for verb, found in verbs.items()}
+    known["shared"] = set().union(*known.values())
+    for verb, rows in app.every_word().items():
+        assert rows.keys() <= known[verb], verb
+
+
+def test_every_parameter_says_what_it_is():
+    for name in COMMANDS:
+        command = app.load_command(name)
+        for found in (command, *getattr(command, "commands", {}).values()):
+            for one in found.params:
+                assert getattr(one, "help", None) or one.hidden or one.name == "port", one.name
+
+
 def test_the_help_names_every_command_with_its_summary(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     assert app.run(["--help"]) == 0

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from weft.cli import app
-from weft.cli.watch import Watcher, line
+from weft.cli.watch import line, progress
 
 SCENARIO = """
 apiVersion: weft/v1
@@ -114,7 +114,7 @@ def test_progress_says_how_far_and_how_long_and_what_the_wait_is_for():
         seeds=4,
         seeds_begun=2,
     )
-    assert line(going) == "25% of the packets, 1 ms simulated, 1 of 4 seeds done, 6 s left"
+    assert line(going) == "25% of the packets, 1 ms simulated, 1 of 4 seeds, 6 s left"
     waiting = SimpleNamespace(
         done_ratio=0.0,
         simulated_s=0,
@@ -130,8 +130,8 @@ def test_progress_says_how_far_and_how_long_and_what_the_wait_is_for():
 
 
 def test_nothing_is_written_where_nobody_watches(capsys):
-    with Watcher() as watcher:
-        watcher.show(None)
+    with progress("simulating") as say:
+        say("half of it")
     assert capsys.readouterr().err == ""
 
 

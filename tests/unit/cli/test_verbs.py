@@ -316,3 +316,18 @@ def test_a_sweep_of_nothing_is_refused(sweep, case, capsys):
     status, out, err = _run(capsys, "predict", "-f", case, *words)
     assert (status, out) == (2, "")
     assert err
+
+
+@pytest.mark.parametrize("verb", ["predict", "expect"])
+def test_a_sweep_over_an_unknown_key_names_the_option_that_was_given(verb, case, capsys):
+    status, _, err = _run(capsys, verb, "-f", case, "--sweep", "nosuch=2")
+    assert status == 2
+    assert "--sweep nosuch=2: nosuch: is unknown" in err
+    assert "--set" not in err
+
+
+def test_emulate_names_the_file_of_metrics_that_it_wrote(case, capsys, tmp_path):
+    words = ("emulate", "-f", case, "--collect", "1", "--out", tmp_path / "out", "--for", "60s")
+    status, out, _ = _run(capsys, *words, "--metrics", tmp_path / "day.prom")
+    assert status == 0
+    assert str(tmp_path / "day.prom") in out

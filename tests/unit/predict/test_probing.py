@@ -139,7 +139,7 @@ def test_an_interruption_keeps_what_is_there_and_sources_the_rest(monkeypatch):
 
 def test_progress_names_the_pattern_and_the_time_left():
     one = Probing(done=1, planned=4, doing="one ring of 64 hosts", elapsed_s=2.0, left_s=6.0)
-    assert probe_line(one) == "simulating pattern 2 of 4: one ring of 64 hosts, 6 s left"
+    assert probe_line(one) == "pattern 2 of 4: one ring of 64 hosts, 6 s left"
     ended = Probing(done=4, planned=4, doing="", elapsed_s=8.0, left_s=0.0)
     assert probe_line(ended) == "4 of 4 patterns simulated"
 

@@ -31,7 +31,7 @@ PAGE = Page(
 
 
 def _render(renderer, **settings):
-    view = View(shows="", verb="", page=lambda _: PAGE)
+    view = View(shows="", verb="", whole=lambda _: PAGE)
     return renderer.render(Rendering(result={"text": NASTY}, view=view, **settings))
 
 
@@ -73,7 +73,7 @@ def test_a_narrow_terminal_wraps_words_and_cuts_nothing():
             ),
         ),
     )
-    view = View(shows="", verb="", page=lambda _: wide)
+    view = View(shows="", verb="", whole=lambda _: wide)
     shown = text.text.render(Rendering(result=None, view=view, width=40))
     assert max(map(len, shown.splitlines())) <= 40
     assert " ".join(re.findall(r"[a-z]{2,}|a", shown)).count("goes on") == 1
@@ -84,7 +84,7 @@ def test_a_table_that_is_too_wide_wraps_headings_and_puts_bands_below():
     """No number is cut, and none leaves its unit."""
     cells = ("infiniband", "905 [816 to 975] ms", "44.2 [41.0 to 49.0]", "12.4 %")
     table = Table(columns=("network", "step time of all", "MFU %", "exposed"), rows=(cells,))
-    view = View(shows="", verb="", page=lambda _: Page(title="t", blocks=(table,)))
+    view = View(shows="", verb="", whole=lambda _: Page(title="t", blocks=(table,)))
     lines = {
         width: text.text.render(Rendering(result=None, view=view, width=width)).splitlines()[3:]
         for width in (80, 60, 50)
@@ -100,7 +100,7 @@ def test_a_terminal_too_narrow_for_the_columns_gets_a_line_for_each_value(monkey
     monkeypatch.setenv("NO_COLOR", "1")
     numbers = tuple(f"{n}23.4 GB/s" for n in range(5))
     table = Table(columns=("fabric", *"abcde"), rows=(("tcp", *numbers),))
-    view = View(shows="", verb="", page=lambda _: Page(title="t", blocks=(table,)))
+    view = View(shows="", verb="", whole=lambda _: Page(title="t", blocks=(table,)))
     shown = text.text.render(Rendering(result=None, view=view, terminal=True, width=30))
     assert all(number in shown for number in numbers)
     assert max(map(len, shown.splitlines())) <= 30
@@ -137,7 +137,7 @@ def test_every_format_shows_a_result_without_a_view(form):
 
 def test_a_terminal_gets_the_same_words(monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
-    view = View(shows="", verb="", page=lambda _: PAGE)
+    view = View(shows="", verb="", whole=lambda _: PAGE)
     shown = text.text.render(Rendering(result=None, view=view, terminal=True, width=60))
     for words in ("A title", "alone", "1.00 s", "a note", "the end"):
         assert words in shown
@@ -167,7 +167,7 @@ SCREEN = Page(
 
 
 def _screen(page, **settings):
-    view = View(shows="", verb="", page=lambda _: page)
+    view = View(shows="", verb="", whole=lambda _: page)
     return text.text.render(Rendering(result=None, view=view, width=80, full=False, **settings))
 
 
@@ -195,7 +195,7 @@ def test_a_page_without_an_answer_is_printed_whole():
 
 
 def test_every_other_format_holds_everything():
-    view = View(shows="", verb="", page=lambda _: SCREEN)
+    view = View(shows="", verb="", whole=lambda _: SCREEN)
     for renderer in (md.md, html.html):
         shown = renderer.render(Rendering(result={}, view=view, full=False))
         for words in ("89", "then that", "Details", "the end"):

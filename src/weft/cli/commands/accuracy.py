@@ -1,44 +1,22 @@
 """`weft accuracy` (verify): how far the model is from published measurements."""
 
 from pathlib import Path
-from typing import Annotated
 
 from weft import api
 from weft.cli import options
 from weft.cli.exits import FAILED, PARTIAL
-from weft.cli.options import option
 from weft.cli.watch import progress
 
 
 def accuracy(
     *,
-    data: Annotated[
-        Path | None,
-        option(
-            "--data DIR",
-            "Folder of measurements (CSV files as those shipped); default: the shipped ones.",
-        ),
-    ] = None,
-    kind: Annotated[list[str], option("--kind NAME", "Only this kind; repeatable.")] = [],
-    check: Annotated[
-        bool, option("--check", "Exit code 4 where an aim is missed, 5 without rows.")
-    ] = False,
-    doctor: Annotated[
-        Path | None,
-        option(
-            "--doctor DIR",
-            "Score the doctor instead, over a folder of cases whose cause is known.",
-        ),
-    ] = None,
-    judge: Annotated[
-        bool,
-        option(
-            "--judge",
-            "Score weft bench judge instead: false alarms, and faults added to real sweeps.",
-        ),
-    ] = False,
+    data: Path | None = None,
+    kind: list[str] = [],
+    check: bool = False,
+    doctor: Path | None = None,
+    judge: bool = False,
     shown: options.Drawn,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Predict every published measurement that the model covers, and print the errors.
 

@@ -1,33 +1,22 @@
 """`weft calibrate` (verify): your measurements into the model, as an overlay for every verb."""
 
 from pathlib import Path
-from typing import Annotated
 
 from weft import api
 from weft.cli import options
 from weft.cli.documents import documents_among
-from weft.cli.options import argument, option
 from weft.cli.watch import progress
 
 
 def calibrate(
-    runs: Annotated[
-        list[Path],
-        argument("RUN", "Output of nccl-tests (text or JSON) or perftest, from this cluster."),
-    ] = [],
+    runs: list[Path] = [],
     *,
     given: options.ClusterGiven,
-    gpu: Annotated[
-        bool, option("--gpu", "Measure the GPU of this host as well (needs PyTorch).")
-    ] = False,
-    save: Annotated[Path, option("--save FILE", "Where the overlay is written (TOML).")] = Path(
-        "overlay.toml"
-    ),
-    name: Annotated[
-        str | None, option("--name NAME", "Name in results; default: the name of the file.")
-    ] = None,
+    gpu: bool = False,
+    save: Path = Path("overlay.toml"),
+    name: str | None = None,
     shown: options.Written,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> None:
     """Fit the model to measurements of one cluster and write them down as an overlay.
 

@@ -1,24 +1,16 @@
 """`weft catalog` (design): hardware, prices and running costs, each figure with its sources."""
 
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, cast
 
 from weft.cli import options
-from weft.cli.options import argument
 
 if TYPE_CHECKING:
     from weft.catalogue.load import Folder
 
 
 def catalog(
-    kind: Annotated[
-        str,
-        argument(
-            "KIND",
-            "gpus, nics, switches, cables, servers, assumptions or rentals.",
-            show_default=False,
-        ),
-    ] = "",
-    name: Annotated[str, argument("NAME", "One device.", show_default=False)] = "",
+    kind: str = "",
+    name: str = "",
     *,
     shown: options.Written,
 ) -> None:

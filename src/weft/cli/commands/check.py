@@ -1,15 +1,13 @@
 """`weft check` (verify): the checklist before production; what is not measured fails."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from weft import api
 from weft.cli import options
 from weft.cli.documents import documents_among
-from weft.cli.options import argument, option
 from weft.cli.watch import progress
 
 if TYPE_CHECKING:
@@ -20,47 +18,18 @@ if TYPE_CHECKING:
     from weft.spec.cluster import Cluster
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Shown(options.Written):
-    output: Annotated[
-        str, option("-o --output FORMAT", "text, json, yaml, md, html or junit.")
-    ] = "text"
-
-
 def check(
-    paths: Annotated[
-        list[Path],
-        argument("PATH", "Bundles, logs and outputs; and documents.", show_default=False),
-    ] = [],
+    paths: list[Path] = [],
     *,
     given: options.ClusterGiven,
-    gate: Annotated[
-        bool, option("--gate", "The items of one node alone, for a gate before jobs.")
-    ] = False,
-    live: Annotated[
-        bool, option("--live", "Collect on this host first (weft collect --via local).")
-    ] = False,
-    item: Annotated[
-        list[str], option("--item NAME", "Check this item alone; repeatable.")
-    ] = [],
-    dossier: Annotated[
-        Path | None,
-        option(
-            "--dossier FILE.html", "Write the acceptance dossier; its verdict is the exit code."
-        ),
-    ] = None,
-    localised: Annotated[
-        Path | None,
-        option(
-            "--localised FILE.json",
-            "For --dossier: weft bench localise -o json over all hosts.",
-        ),
-    ] = None,
-    sign: Annotated[
-        Path | None, option("--sign KEY", "Sign --dossier with this SSH key: FILE.html.sig.")
-    ] = None,
-    shown: _Shown,
-    quiet: options.Quiet = False,
+    gate: bool = False,
+    live: bool = False,
+    item: list[str] = [],
+    dossier: Path | None = None,
+    localised: Path | None = None,
+    sign: Path | None = None,
+    shown: options.Written,
+    quiet: bool = False,
 ) -> int:
     """Check a cluster before production: links, MTU, GIDs, PFC, GPUDirect, transport, speed.
 

@@ -1,17 +1,19 @@
 """`weft claims` (decide): what articles on InfiniBand and Ethernet say, put to the test."""
 
+from pathlib import Path
+
 from weft import api
 from weft.cli import options
 from weft.cli.watch import watched
 
 
 def claims(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     given: options.CaseGiven,
-    fidelity: options.Fidelity = "analytic",
+    fidelity: str = "analytic",
     shown: options.Written,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Test the claims of five articles on InfiniBand and Ethernet on this cluster and job.
 

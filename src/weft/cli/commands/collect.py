@@ -1,44 +1,26 @@
 """`weft collect` (diagnose): gather what diagnose reads, by a script to be read first."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from weft.cli import options
-from weft.cli.options import argument, option
 from weft.errors import SpecError
 
 INCOMPLETE = 3
 
 
 def collect(
-    hosts: Annotated[
-        list[str] | None, argument("HOST", "Hosts (ssh) or pods (kubectl); none: this host.")
-    ] = None,
+    hosts: list[str] | None = None,
     *,
-    via: Annotated[
-        str | None,
-        option("--via WAY", "local, ssh or kubectl: run it there; default: print the script."),
-    ] = None,
-    folder: Annotated[Path, option("--out DIR", "Folder that the bundles go to.")] = Path(
-        "bundles"
-    ),
-    interval_s: Annotated[
-        int, option("--interval SECONDS", "Between two samples of counters.")
-    ] = 10,
-    fabric: Annotated[
-        bool,
-        option("--fabric", "Also cluster-wide state (subnet, Kubernetes); use it on one host."),
-    ] = False,
-    redact: Annotated[
-        bool, option("--redact", "Hide addresses, names and serial numbers on the host.")
-    ] = False,
-    keep_secrets: Annotated[
-        bool, option("--keep-secrets", "Leave passwords, tokens and keys in the outputs.")
-    ] = False,
+    via: str | None = None,
+    folder: Path = Path("bundles"),
+    interval_s: int = 10,
+    fabric: bool = False,
+    redact: bool = False,
+    keep_secrets: bool = False,
     shown: options.Shown,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Gather the state and counters of hosts for weft diagnose; it only reads.
 

@@ -1,41 +1,27 @@
 """`weft compare` (decide): what other networks would do to this job, side by side."""
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Annotated
+from pathlib import Path
 
 from weft import api
 from weft.cli import options
 from weft.cli.exits import PARTIAL
-from weft.cli.options import option
 from weft.cli.watch import watched
 
 
 def compare(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     given: options.CaseGiven,
-    fabrics: Annotated[
-        str | None,
-        option(
-            "--fabrics NAME,NAME,...",
-            "Networks to compare; without it six. `--fabrics list` names all.",
-        ),
-    ] = None,
-    years: Annotated[
-        float | None, option("--years NUMBER", "Years of the total cost of ownership.")
-    ] = None,
-    same: Annotated[
-        str | None,
-        option(
-            "--same GROUP,GROUP,...",
-            "What all rows share, as the cluster has it: parallelism, topology, switch, nics.",
-        ),
-    ] = None,
-    sweep: options.Sweep = [],
-    fidelity: options.Fidelity = "analytic",
-    failed: options.Failed = [],
+    fabrics: str | None = None,
+    years: float | None = None,
+    same: str | None = None,
+    sweep: list[str] = [],
+    fidelity: str = "analytic",
+    failed: list[str] = [],
     shown: options.Drawn,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Compare networks for the same hosts and the same job, or the same inference service.
 
@@ -59,7 +45,7 @@ def compare(
 
     With --fabrics, if some of them cannot run the job, the exit code is 5.
     """
-    from weft.cli.inputs import is_service, service_of, with_defaults
+    from weft.cli.inputs import is_service, with_defaults
     from weft.cli.sweeps import swept_case
     from weft.study.measures import compared
 
@@ -74,32 +60,44 @@ def compare(
         why = "rows of an inference service are searched apart; state keys with --set instead"
         options.refuse("--same", same is not None, why)
         options.check_service(fidelity)
-        shown.check(kind="service_comparison")
-        asked = service_of(given, documents)
-        served = api.compare_service(
-            asked.cluster, asked.service, names, years=years, pins=asked.pins
-        )
-        shown.emit(served)
-        return PARTIAL if served.left_out and fabrics is not None else 0
+        return _compare_services(documents, given, names, years, shown)
     shown.check(kind="grid" if sweep else "comparison")
     with watched("comparing networks", fidelity, quiet=quiet) as report:
-        compare_with = partial(
+        run = partial(
             api.compare, fabrics=names, years=years, same=_listed(same), fidelity=fidelity,
             failed=failed, report=report,
         )  # fmt: skip
         if sweep:
             found = swept_case(
                 "compare", sweep, given, documents,
-                run=lambda case: compare_with(case.cluster, case.job, pins=case.pins),
+                run=lambda case: run(case.cluster, case.job, pins=case.pins),
                 measures=compared,
             )  # fmt: skip
             shown.emit(found)
             return 0 if found.complete else PARTIAL
         case = given.case(documents, several=True)
-        result = compare_with(case.clusters, case.jobs, pins=case.pins)
+        result = run(case.clusters, case.jobs, pins=case.pins)
     shown.emit(with_defaults(result, case.defaults))
     missing = result.left_out and fabrics is not None
     return PARTIAL if missing or not result.complete else 0
+
+
+def _compare_services(
+    documents: Sequence[Path],
+    given: options.CaseGiven,
+    names: list[str] | None,
+    years: float | None,
+    shown: options.Drawn,
+) -> int:
+    from weft.cli.inputs import service_of
+
+    shown.check(kind="service_comparison")
+    asked = service_of(given, documents)
+    result = api.compare_service(
+        asked.cluster, asked.service, names, years=years, pins=asked.pins
+    )
+    shown.emit(result)
+    return PARTIAL if result.left_out and names is not None else 0
 
 
 def _listed(text: str | None) -> list[str]:

@@ -1,26 +1,20 @@
 """`weft diagnose` (diagnose): what is wrong, from whatever the cluster's tools printed."""
 
 from pathlib import Path
-from typing import Annotated
 
 from weft import api
 from weft.cli import options
 from weft.cli.documents import documents_among, is_given
-from weft.cli.options import argument, option
 from weft.cli.watch import progress
 
 
 def diagnose(
-    paths: Annotated[
-        list[Path], argument("PATH", "Logs, outputs, folders or bundles; all together.")
-    ],
+    paths: list[Path],
     *,
     given: options.CaseGiven,
-    strict: Annotated[
-        bool, option("--strict", "Exit with code 4 for a possible problem too.")
-    ] = False,
+    strict: bool = False,
     shown: options.Written,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Say what is wrong, on which lines, how sure that is, and what to do next.
 

@@ -1,22 +1,20 @@
 """`weft diff` (configure): compare what is running with what weft would render."""
 
 from pathlib import Path
-from typing import Annotated
 
 from weft import api
 from weft.cli import options
 from weft.cli.documents import documents_among
 from weft.cli.exits import FAILED, PARTIAL
-from weft.cli.options import argument
 from weft.cli.watch import progress
 
 
 def diff(
-    paths: Annotated[list[Path], argument("PATH", "Files and folders of what is running.")],
+    paths: list[Path],
     *,
     given: options.ClusterGiven,
     shown: options.Written,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Compare what is running with the plan: each setting planned, running, and why it matters.
 

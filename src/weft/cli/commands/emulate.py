@@ -1,59 +1,35 @@
 """`weft emulate` (operate): outputs of a fabric that is not there, healthy or faulty."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from weft import api
 from weft.cli import options
-from weft.cli.options import option
 from weft.cli.watch import progress
 from weft.errors import UnknownName
 
 
 def emulate(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     given: options.ClusterGiven,
-    folder: Annotated[Path, option("--out DIR", "Folder of the bundle; new or empty.")] = Path(
-        "emulated"
-    ),
-    fault: Annotated[
-        list[str],
-        option(
-            "--fault KIND[@HOST/N]", "Inject a fault; any: the seed chooses it; repeatable."
-        ),
-    ] = [],
-    collect: Annotated[
-        int, option("--collect COUNT", "Hosts whose outputs to write.", min=1)
-    ] = 4,
-    seed: Annotated[int, option("--seed NUMBER", "Chooses places and noise.")] = 0,
-    extra: Annotated[
-        list[str],
-        option(
-            "--with NAME", "Write too: sysfs, lldp-json, subnet, sonic, nvue, eos; repeatable."
-        ),
-    ] = [],
-    answer: Annotated[
-        Path | None, option("--answer FILE", "Name the faults in this file alone.")
-    ] = None,
-    score: Annotated[
-        Path | None, option("--score FILE", "Score --named against this answer, then end.")
-    ] = None,
-    named: Annotated[
-        list[str], option("--named KIND@HOST/N", "A fault that you found; repeatable.")
-    ] = [],
-    metrics: Annotated[
-        Path | None,
-        option("--metrics FILE", "Write what exporters would have shown (OpenMetrics)."),
-    ] = None,
-    lasting: Annotated[str, option("--for TIME", "Time that --metrics covers.")] = "1h",
-    every: Annotated[str, option("--every TIME", "Between two scrapes of --metrics.")] = "30s",
-    at: Annotated[str, option("--at TIME", "When the faults begin in --metrics.")] = "0s",
-    until: Annotated[str | None, option("--until TIME", "When they are removed again.")] = None,
+    folder: Path = Path("emulated"),
+    fault: list[str] = [],
+    collect: int = 4,
+    seed: int = 0,
+    extra: list[str] = [],
+    answer: Path | None = None,
+    score: Path | None = None,
+    named: list[str] = [],
+    metrics: Path | None = None,
+    lasting: str = "1h",
+    every: str = "30s",
+    at: str = "0s",
+    until: str | None = None,
     shown: options.Shown,
 ) -> int:
     """Emulate hosts of a cluster: what weft collect and the first run would bring.
@@ -110,7 +86,7 @@ def emulate(
     result = write(state, folder, seed=seed, hidden=answer is not None, asked=extra)
     if answer is not None:
         answer.write_text(answer_of(state), "utf-8")
-    shown.emit(result)
+    shown.emit(replace(result, metrics=None if metrics is None else str(metrics)))
     return 0
 
 

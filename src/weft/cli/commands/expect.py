@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from weft import api
 from weft.cli import options
-from weft.cli.completion import complete_operation
 from weft.cli.documents import words_and_documents
 from weft.cli.exits import PARTIAL
-from weft.cli.options import argument, option
 from weft.cli.watch import watched
 from weft.units import parse_benchmark_size
 
@@ -20,60 +18,23 @@ if TYPE_CHECKING:
     from weft.predict.collective import Expectation
     from weft.spec.cluster import Cluster
 
-RunOption = Annotated[list[str], option("-n -w -c -t -m -d -a -z", hidden=True)]
-"""Options of nccl-tests about how it measures; a prediction has nothing to do with them."""
-
 
 def expect(
-    words: Annotated[
-        list[str],
-        argument(
-            "OPERATION|FILE",
-            "all_reduce (the default), all_gather, reduce_scatter, alltoall, broadcast, reduce "
-            "or sendrecv; and documents, as with --file.",
-            autocompletion=complete_operation,
-            show_default=False,
-        ),
-    ] = [],
+    words: list[str] = [],
     *,
     given: options.ClusterGiven,
-    smallest: Annotated[
-        str, option("-b --begin SIZE", "First size, as 8, 1M (binary) or 1MiB.")
-    ] = "8",
-    largest: Annotated[str, option("-e --end SIZE", "Last size, as 2G or 8GiB.")] = "8G",
-    factor: Annotated[
-        float | None,
-        option(
-            "--factor NUMBER",
-            "Ratio of one size to the next; 2. As in nccl-tests, -f 2 does the same.",
-        ),
-    ] = None,
-    ranks: Annotated[int | None, option("--ranks COUNT", "GPUs that take part.")] = None,
-    ranks_per_host: Annotated[
-        int | None, option("--ranks-per-host COUNT", "Of them, on one host.")
-    ] = None,
-    per_process: Annotated[
-        int | None,
-        option(
-            "-g COUNT",
-            "GPUs of one process, as in nccl-tests: 1, or all of a host; the ranks are the "
-            "same.",
-        ),
-    ] = None,
-    unheeded: RunOption = [],
-    sweep: options.Sweep = [],
-    measured: Annotated[
-        Path | None, option("--measured RUN", "Output of nccl-tests; its ranks are expected.")
-    ] = None,
-    gate: Annotated[
-        str | None,
-        option(
-            "--emit GATE",
-            "Thresholds for a gate that you run: aicr, gcm, l8k, nhc, nvcre or superbench.",
-        ),
-    ] = None,
-    fidelity: options.Fidelity = "analytic",
-    overlay: options.OverlayFile = None,
+    smallest: str = "8",
+    largest: str = "8G",
+    factor: float | None = None,
+    ranks: int | None = None,
+    ranks_per_host: int | None = None,
+    per_process: int | None = None,
+    unheeded: list[str] = [],
+    sweep: list[str] = [],
+    measured: Path | None = None,
+    gate: str | None = None,
+    fidelity: str = "analytic",
+    overlay: Path | None = None,
     shown: options.Drawn,
 ) -> int:
     """Expect the curve of one NCCL collective.

@@ -1,14 +1,12 @@
 """`weft explain` (diagnose): what was understood of the output of a tool."""
 
 from pathlib import Path
-from typing import Annotated
 
 from weft.cli import options
-from weft.cli.options import argument
 
 
 def explain(
-    paths: Annotated[list[Path], argument("PATH", "Logs, outputs, folders or bundles.")],
+    paths: list[Path],
     *,
     shown: options.Written,
 ) -> None:

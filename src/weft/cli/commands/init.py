@@ -3,11 +3,10 @@
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from weft.cli.options import option
 from weft.errors import SpecError, Unreadable
 
 if TYPE_CHECKING:
@@ -16,35 +15,16 @@ if TYPE_CHECKING:
 NAMES = ("cluster.yaml", "job.yaml")
 
 
-def init(  # noqa: PLR0917 - typer passes them by name
-    preset: Annotated[
-        str | None, option("--preset NAME", "System to start from, as dgx_h100.")
-    ] = None,
-    model: Annotated[
-        str | None, option("--model NAME", "Model to train, as llama3_70b.")
-    ] = None,
-    gpus: Annotated[
-        int | None, option("--gpus N", "GPUs, rounded up to whole hosts.", min=1)
-    ] = None,
-    source: Annotated[
-        Path | None,
-        option(
-            "--from FILE",
-            "Take the cluster from lstopo --of xml of one host, or from InfraGraph.",
-        ),
-    ] = None,
-    ask: Annotated[  # noqa: FBT002 - a flag of the command line
-        bool, option("--ask", "Ask what matters for the choice; reads standard input.")
-    ] = False,
-    directory: Annotated[
-        Path, option("--dir DIR", "Where to write; made if missing.")
-    ] = Path(),
-    force: Annotated[  # noqa: FBT002 - as above
-        bool, option("--force", "Overwrite files that are there.")
-    ] = False,
-    list_names: Annotated[  # noqa: FBT002 - as above
-        bool, option("--list", "List the presets and the models, and write nothing.")
-    ] = False,
+def init(
+    *,
+    preset: str | None = None,
+    model: str | None = None,
+    gpus: int | None = None,
+    source: Path | None = None,
+    ask: bool = False,
+    directory: Path = Path(),
+    force: bool = False,
+    list_names: bool = False,
 ) -> int:
     """Write cluster.yaml and job.yaml, every key explained.
 

@@ -1,33 +1,21 @@
 """`weft lint` (configure): check configuration files across their layers."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from weft import api
 from weft.cli import options
 from weft.cli.exits import FAILED, PARTIAL
 from weft.cli.failures import INPUT
-from weft.cli.options import argument, option
 from weft.cli.watch import progress
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Shown(options.Written):
-    output: Annotated[
-        str, option("-o --output FORMAT", "text, json, yaml, md, html, sarif, junit or github.")
-    ] = "text"
-
-
 def lint(
-    paths: Annotated[
-        list[Path], argument("PATH", "Files and folders; all of one cluster together.")
-    ],
+    paths: list[Path],
     *,
-    nccl: Annotated[str | None, option("--nccl VERSION", "NCCL in use, as 2.27.3.")] = None,
-    ignore: Annotated[list[str], option("--ignore RULE", "Skip a rule; repeatable.")] = [],
-    shown: _Shown,
-    quiet: options.Quiet = False,
+    nccl: str | None = None,
+    ignore: list[str] = [],
+    shown: options.Written,
+    quiet: bool = False,
 ) -> int:
     """Check configuration files offline, across NCCL, NICs, switches and pods.
 

@@ -1,47 +1,26 @@
 """`weft monitor` (operate): metrics of a host for Prometheus, beside what they should be."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from weft.cli import options
 from weft.cli.documents import is_given
-from weft.cli.options import option
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def monitor(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     given: options.ClusterGiven,
-    address: Annotated[
-        str, option("--address ADDRESS", "Where to listen; loopback alone.")
-    ] = "127.0.0.1",
-    port: Annotated[int, option("--port N", min=1, max=65535)] = 9117,
-    period: Annotated[float, option("--period SECONDS", "Between looks.", min=1.0)] = 15.0,
-    root: Annotated[
-        Path, option("--root DIR", "Where the host's file system is mounted.")
-    ] = Path("/"),
-    fabric: Annotated[
-        bool,
-        option("--fabric", "Also what one host asks for all: NCCL RAS, the InfiniBand subnet."),
-    ] = False,
-    textfile: Annotated[
-        Path | None,
-        option(
-            "--textfile FILE.prom",
-            "Look once and write a file for the textfile collector of node_exporter.",
-        ),
-    ] = None,
-    web_config: Annotated[
-        Path | None,
-        option(
-            "--web-config FILE",
-            "TLS and passwords (bcrypt), as the exporters of Prometheus take them.",
-        ),
-    ] = None,
+    address: str = "127.0.0.1",
+    port: int = 9117,
+    period: float = 15.0,
+    root: Path = Path("/"),
+    fabric: bool = False,
+    textfile: Path | None = None,
+    web_config: Path | None = None,
 ) -> None:
     """Export what a host shows of its network: RDMA counters, pauses, states, modules.
 

@@ -1,14 +1,14 @@
 """`weft need` (decide): how much network a target needs, and where more stops to pay."""
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import typer
 
 from weft import api
 from weft.cli import options
 from weft.cli.exits import FAILED, PARTIAL
-from weft.cli.options import option
 from weft.cli.watch import progress
 
 if TYPE_CHECKING:
@@ -18,21 +18,14 @@ METRICS: Final = ("mfu_of_max", "mfu", "tokens_per_s", "step_s")
 
 
 def need(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     given: options.CaseGiven,
-    target: Annotated[
-        str | None,
-        option(
-            "--target METRIC=VALUE",
-            "mfu_of_max=0.95 (share of what unlimited bandwidth gives; the default), mfu=0.4, "
-            "tokens_per_s=2e6 or step_s=4.",
-        ),
-    ] = None,
-    sweep: options.Sweep = [],
-    fidelity: options.Fidelity = "analytic",
+    target: str | None = None,
+    sweep: list[str] = [],
+    fidelity: str = "analytic",
     shown: options.Drawn,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Solve for the bandwidth, NICs, oversubscription and latency that a target needs.
 

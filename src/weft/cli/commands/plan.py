@@ -1,21 +1,20 @@
 """`weft plan` (configure): every number of the configuration, once, with its reason."""
 
-from typing import Annotated
+from pathlib import Path
 
 from weft import api
 from weft.cli import options
-from weft.cli.options import option
 from weft.cli.watch import progress
 
 FOR_PEOPLE = ("text", "md", "html")
 
 
 def plan(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     given: options.ClusterGiven,
-    explain: Annotated[bool, option("--explain", "Reason and source of every value.")] = False,
-    tuning: options.TuningFile = None,
+    explain: bool = False,
+    tuning: Path | None = None,
     shown: options.Written,
 ) -> None:
     """Plan the configuration of a cluster: labels, thresholds, headroom, addresses, names.

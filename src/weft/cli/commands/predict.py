@@ -1,6 +1,8 @@
 """`weft predict` (decide): how long a training step takes on this cluster, and why."""
 
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -11,20 +13,22 @@ from weft.cli.exits import PARTIAL
 from weft.cli.watch import watched
 
 if TYPE_CHECKING:
+    from weft.cli.inputs import Case
     from weft.predict.grid import Grid
     from weft.predict.scaling import Scaling
     from weft.predict.training import Prediction
+    from weft.predict.watching import Report
 
 
 def predict(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     given: options.CaseGiven,
-    sweep: options.Sweep = [],
-    fidelity: options.Fidelity = "analytic",
-    failed: options.Failed = [],
+    sweep: list[str] = [],
+    fidelity: str = "analytic",
+    failed: list[str] = [],
     shown: options.Drawn,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Predict a training job, or an inference service, on one cluster.
 
@@ -44,7 +48,7 @@ def predict(
       weft predict both.yaml --sweep gpus=128,512,1024,4096 --chart scaling.svg
       weft predict both.yaml --sweep hosts=64,128 --sweep fabric.kind=roce,tcp
     """
-    from weft.cli.inputs import is_service, service_of, with_defaults
+    from weft.cli.inputs import is_service, with_defaults
     from weft.cli.sweeps import swept_case
     from weft.study.measures import predicted
 
@@ -55,23 +59,15 @@ def predict(
         why = "an inference service has no sweep; run once for each --set sequences=N"
         options.refuse("--sweep", sweep, why)
         options.check_service(fidelity)
-        shown.check(kind="service_prediction")
-        asked = service_of(given, documents)
-        served = api.predict_service(asked.cluster, asked.service)
-        shown.emit(served)
+        _predict_service(documents, given, shown)
         return 0
     kind = _kind(sweep)
     shown.check(kind=kind)
     with watched("predicting", fidelity, quiet=quiet) as report:
+        run = partial(_predicted, fidelity=fidelity, failed=failed, report=report)
         result: Prediction | Scaling | Grid
         if kind == "grid":
-            result = swept_case(
-                "predict", sweep, given, documents,
-                run=lambda case: api.predict(
-                    case.cluster, case.job, fidelity=fidelity, report=report
-                ),
-                measures=predicted,
-            )  # fmt: skip
+            result = swept_case("predict", sweep, given, documents, run=run, measures=predicted)
         elif kind == "scaling":
             sizes, case = _sizes(sweep[0]), given.case(documents)
             result = api.scaling(
@@ -79,15 +75,29 @@ def predict(
             )
         else:
             case = given.case(documents)
-            if failed:
-                from weft.advise.whatif import predict_failed  # it compiles kernels
-
-                found = predict_failed(case.cluster, case.job, failed, report=report)
-            else:
-                found = api.predict(case.cluster, case.job, fidelity=fidelity, report=report)
-            result = with_defaults(found, case.defaults)
+            result = with_defaults(run(case), case.defaults)
     shown.emit(result)
     return 0 if result.complete else PARTIAL
+
+
+def _predict_service(
+    documents: Sequence[Path], given: options.CaseGiven, shown: options.Drawn
+) -> None:
+    from weft.cli.inputs import service_of
+
+    shown.check(kind="service_prediction")
+    asked = service_of(given, documents)
+    shown.emit(api.predict_service(asked.cluster, asked.service))
+
+
+def _predicted(
+    case: "Case", *, fidelity: str, failed: Sequence[str], report: "Report"
+) -> "Prediction":
+    if not failed:
+        return api.predict(case.cluster, case.job, fidelity=fidelity, report=report)
+    from weft.advise.whatif import predict_failed  # it compiles kernels
+
+    return predict_failed(case.cluster, case.job, failed, report=report)
 
 
 def _kind(sweep: Sequence[str]) -> str:

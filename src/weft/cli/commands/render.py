@@ -1,36 +1,23 @@
 """`weft render` (configure): write the configuration of switches, hosts and NCCL."""
 
 from pathlib import Path
-from typing import Annotated
 
 from weft import api
 from weft.cli import options
 from weft.cli.documents import words_and_documents
-from weft.cli.options import argument, option
 from weft.cli.watch import progress
 
 
 def render(
-    targets: Annotated[
-        list[str], argument("TARGET", "nccl, sonic, opensm, ...; all: every supported one.")
-    ],
+    targets: list[str],
     *,
     given: options.ClusterGiven,
-    folder: Annotated[
-        Path | None, option("--out DIR", "Folder that the files go to; made if needed.")
-    ] = None,
-    force: Annotated[
-        bool, option("--force", "Replace files that weft did not write, or you changed.")
-    ] = False,
-    node_names: Annotated[
-        Path | None,
-        option(
-            "--node-names FILE", "GUIDs of InfiniBand switches by name, as in ib-node-name-map."
-        ),
-    ] = None,
-    tuning: options.TuningFile = None,
+    folder: Path | None = None,
+    force: bool = False,
+    node_names: Path | None = None,
+    tuning: Path | None = None,
     shown: options.Shown,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> None:
     """Render the configuration of a cluster: the same bytes for the same documents.
 

@@ -2,44 +2,22 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from weft import api
 from weft.cli import options
 from weft.cli.documents import documents_among
-from weft.cli.options import argument, option
 
 
 def replay(
-    traces: Annotated[
-        list[Path],
-        argument(
-            "TRACE...",
-            "Traces, and cluster documents (*.yaml): files of one job, or a folder or "
-            "archive for each of several jobs.",
-        ),
-    ],
+    traces: list[Path],
     *,
     given: options.ClusterGiven,
-    traced_on: Annotated[
-        Path | None, option("--traced-on FILE", "Cluster that the trace was recorded on.")
-    ] = None,
-    ranks: Annotated[
-        int | None, option("--ranks N", "Ranks of a job that tells none.", min=2)
-    ] = None,
-    fidelity: Annotated[
-        str, option("--fidelity ENGINE", "analytic, or flow: shared links.")
-    ] = "analytic",
-    placement: Annotated[
-        list[str],
-        option(
-            "--placement NAME",
-            "packed, scattered, by-topology or crossed-rails, with --fidelity flow; "
-            "repeatable: the first is what others are compared with.",
-        ),
-    ] = [],
+    traced_on: Path | None = None,
+    ranks: int | None = None,
+    fidelity: str = "analytic",
+    placement: list[str] = [],
     shown: options.Written,
 ) -> int:
     """Replay traced jobs on the network of a cluster: step time and exposed communication.

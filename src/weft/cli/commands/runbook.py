@@ -1,24 +1,14 @@
 """`weft runbook` (operate): what to do about each fault, with the names of this cluster."""
 
-from typing import Annotated
-
 import typer
 
 from weft import api
 from weft.cli import options
 from weft.cli.documents import words_and_documents
-from weft.cli.options import argument
 
 
 def runbook(
-    words: Annotated[
-        list[str],
-        argument(
-            "NAME|FILE",
-            "A runbook or a cause, as pfc-storm; and documents, as with --file.",
-            show_default=False,
-        ),
-    ] = [],
+    words: list[str] = [],
     *,
     given: options.ClusterGiven,
     shown: options.Written,

@@ -1,16 +1,11 @@
 """`weft schema` (reference): commands, options and JSON Schemas, for programs."""
 
 import json
-from typing import Annotated, Any
-
-from weft.cli.options import argument
+from typing import Any
 
 
 def schema(
-    name: Annotated[
-        str | None,
-        argument("NAME", "A verb, a kind of result, or error; without it everything there is."),
-    ] = None,
+    name: str | None = None,
 ) -> None:
     """Print the JSON Schema of what a verb writes with -o json.
 

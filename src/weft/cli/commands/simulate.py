@@ -1,31 +1,21 @@
 """`weft simulate` (decide): run a scenario packet by packet, or as flows."""
 
 from pathlib import Path
-from typing import Annotated
 
 from weft import api
 from weft.cli import options
 from weft.cli.exits import PARTIAL
-from weft.cli.options import argument, option
-from weft.cli.watch import Watcher
+from weft.cli.watch import line, progress
 
 
 def simulate(
-    scenarios: Annotated[
-        list[Path],
-        argument("SCENARIO...", "Scenario documents (YAML), several side by side; - is stdin."),
-    ],
+    scenarios: list[Path],
     *,
-    sets: options.ScenarioSets = [],
-    seeds: Annotated[
-        int | None, option("--seeds COUNT", "Run seeds 1 to COUNT instead.", min=1)
-    ] = None,
-    fidelity: Annotated[
-        str,
-        option("--fidelity ENGINE", "packet; or flow: fair rates, no queues, in less time."),
-    ] = "packet",
+    sets: list[str] = [],
+    seeds: int | None = None,
+    fidelity: str = "packet",
     shown: options.Drawn,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Simulate a scenario packet by packet, or as flows: completions, tails, queues, pauses.
 
@@ -47,8 +37,8 @@ def simulate(
     shown.check(kind="sweep" if len(scenarios) > 1 else "simulation")
     more = [] if seeds is None else [f"seeds={list(range(1, seeds + 1))}"]
     asked = [load_scenario(scenario, [*sets, *more]) for scenario in scenarios]
-    with Watcher(quiet=quiet) as watcher:
-        found = api.sweep(asked, fidelity=fidelity, report=watcher.show)
+    with progress("simulating", quiet=quiet) as say:
+        found = api.sweep(asked, fidelity=fidelity, report=lambda now: say(line(now)))
     result = found if len(asked) > 1 else found.simulations[0]
     shown.emit(result)
     return 0 if result.complete else PARTIAL

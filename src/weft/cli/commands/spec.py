@@ -2,25 +2,20 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from weft.cli import options
-from weft.cli.options import argument, option
 from weft.errors import SpecError, UnknownName
 
 spec = typer.Typer(
     help="Check, show and describe cluster and job documents.", no_args_is_help=True
 )
 
-Documents = Annotated[list[Path], argument("FILE", "Documents (YAML); - is stdin.")]
-
 
 @spec.command()
 def validate(
-    files: Documents,
-    output: Annotated[str, option("-o --output", "text or json.")] = "text",
+    files: list[Path],
+    output: str = "text",
 ) -> int:
     """Check documents: names, units, sizes that must divide; every mistake is reported at once.
 
@@ -53,9 +48,9 @@ def validate(
 
 @spec.command()
 def show(
-    files: Documents,
-    sets: options.Sets = [],
-    output: Annotated[str, option("-o --output", "yaml or json.")] = "yaml",
+    files: list[Path],
+    sets: list[str] = [],
+    output: str = "yaml",
 ) -> int:
     """Show documents in full, with presets, models and overrides applied."""
     from weft.spec.load import load_documents
@@ -69,7 +64,7 @@ def show(
 
 @spec.command()
 def schema(
-    kind: Annotated[str, argument("KIND", "cluster, job or model.")],
+    kind: str,
 ) -> int:
     """Print the JSON Schema of a kind of document, for editors."""
     from weft.spec.schema import schema as schema_of

@@ -3,12 +3,11 @@
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from weft import api
 from weft.cli import options
 from weft.cli.exits import PARTIAL
-from weft.cli.options import argument, option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,22 +16,16 @@ if TYPE_CHECKING:
 
 
 def sweep(
-    study: Annotated[Path, argument("STUDY", "Study document (YAML).")],
+    study: Path,
     *,
-    table: Annotated[Path, option("--table FILE.csv|parquet", "Where the rows go.")],
-    sets: options.StudySets = [],
-    backend: Annotated[str, option("--backend NAME", "joblib, dask or ray.")] = "joblib",
-    address: Annotated[
-        str | None, option("--address ADDRESS", "Of the Dask or Ray cluster.")
-    ] = None,
-    workers: Annotated[
-        int | None, option("--workers N", "Processes here; default: all cores.", min=1)
-    ] = None,
-    fresh: Annotated[
-        bool, option("--fresh", "Begin again, without the points of an earlier run.")
-    ] = False,
+    table: Path,
+    sets: list[str] = [],
+    backend: str = "joblib",
+    address: str | None = None,
+    workers: int | None = None,
+    fresh: bool = False,
     shown: options.Written,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Run predict, expect, need or compare at every point of a study.
 

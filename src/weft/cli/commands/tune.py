@@ -2,61 +2,27 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 from weft import api
 from weft.cli import options
 from weft.cli.exits import PARTIAL
-from weft.cli.options import argument, option
-from weft.cli.watch import Watcher, search_line
+from weft.cli.watch import progress, search_line
 
 
 def tune(
-    files: Annotated[
-        list[Path],
-        argument(
-            "FILE...",
-            "Scenario documents, or one cluster: then typical traffic is generated for it.",
-            show_default=False,
-        ),
-    ] = [],
+    files: list[Path] = [],
     *,
-    sets: options.TrafficSets = [],
-    trials: Annotated[int, option("--trials COUNT", "Settings to try in total.", min=1)] = 64,
-    seeds: Annotated[
-        int, option("--seeds COUNT", "Runs of each scenario per trial.", min=1)
-    ] = 2,
-    knobs: Annotated[
-        list[str],
-        option("--knob NAME", "Search this knob only; repeatable. `--knob list` names all."),
-    ] = [],
-    judged_by: Annotated[
-        list[str],
-        option(
-            "--objective NAME",
-            "Rank by this objective, the first before the second; repeatable. `--objective "
-            "list` "
-            "names all.",
-        ),
-    ] = [],
-    over: Annotated[
-        str, option("--over HOW", "mean or worst of scenarios and seeds.")
-    ] = "mean",
-    study: Annotated[
-        Path | None,
-        option(
-            "--study FILE",
-            "Keep the trials in a file; run again to go on after an interruption.",
-        ),
-    ] = None,
-    save: Annotated[
-        Path | None, option("--save FILE", "Write the settings as a document.")
-    ] = None,
-    workers: Annotated[
-        int | None, option("--workers COUNT", "Threads; default: one per core.", min=1)
-    ] = None,
+    sets: list[str] = [],
+    trials: int = 64,
+    seeds: int = 2,
+    knobs: list[str] = [],
+    judged_by: list[str] = [],
+    over: str = "mean",
+    study: Path | None = None,
+    save: Path | None = None,
+    workers: int | None = None,
     shown: options.Drawn,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Tune congestion control, marking, pauses and buffers by simulation, packet by packet.
 
@@ -81,11 +47,11 @@ def tune(
         return 0
     shown.check(save, kind="tuned")
     scenarios, notes = scenarios_or_cluster(files, sets)
-    with Watcher(quiet=quiet) as watcher:
+    with progress("tuning", quiet=quiet) as say:
         result = api.tune(
             scenarios, knobs=knobs, over=over, trials=trials, seeds=seeds, study=study,
             name="tuned" if save is None else save.stem, workers=workers, notes=notes,
-            judged_by=judged_by, report=lambda progress: watcher.say(search_line(progress)),
+            judged_by=judged_by, report=lambda now: say(search_line(now)),
         )  # fmt: skip
     if save is not None:
         head = "Written by weft tune: settings found by simulation; metadata.record says how."

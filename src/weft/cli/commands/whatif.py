@@ -1,24 +1,20 @@
 """`weft whatif` (operate): what each fault of the network costs this job."""
 
-from typing import Annotated
+from pathlib import Path
 
 from weft import api
 from weft.cli import options
-from weft.cli.options import option
 from weft.cli.watch import watched
 
 
 def whatif(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     given: options.CaseGiven,
-    faults: Annotated[int, option("--faults", "Faults at once: 1 or 2.", min=1, max=2)] = 1,
-    lead_weeks: Annotated[
-        float,
-        option("--lead-weeks WEEKS", "From the order of a spare part to having it.", min=0),
-    ] = 8.0,
+    faults: int = 1,
+    lead_weeks: float = 8.0,
     shown: options.Written,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Predict a job with each kind of network fault, ranked by what it costs the job.
 

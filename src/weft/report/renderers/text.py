@@ -1,7 +1,7 @@
 """Text: plain aligned columns; on a terminal the same with colours, through rich."""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 
@@ -61,22 +61,30 @@ def _screen(page: Page, width: int, most_lines: int, *, stack: bool) -> Iterator
     blocks = [(block, laid) for block, laid in blocks if laid.items]
     titles = [block.title for block in page.blocks if block.title and _holds(block)]
     rest = [page.rest] if page.rest else titles
-    whole = True
     left = most_lines - len(title) - 1 - MORE_LINES
+    fitting = list(_fitting(blocks, left))
+    whole = len(fitting) == len(blocks)
     yield from (*title, (PLAIN, ""))
-    for place, (block, laid) in enumerate(blocks):
+    for place, (block, laid) in enumerate(fitting):
         head = [(HEAD, block.title)] if block.title else []
-        following = sum(_least(*later) for later in blocks[place + 1 :])
-        shown = laid.within(max(left - following, _least(block, laid)) - len(head) - 1)
-        if len(head) + len(shown) + 1 > left:
-            rest.insert(0, block.title)
-            whole = False
-            continue
+        following = sum(_least(*later) for later in fitting[place + 1 :])
+        shown = laid.within(left - following - len(head) - 1)
         yield from (*head, *shown, (PLAIN, ""))
         left -= len(head) + len(shown) + 1
         whole = whole and shown == laid.lines
+    rest = [*(block.title for block, laid in blocks if (block, laid) not in fitting), *rest]
     if rest or not whole:
         yield from ((NOTE, part) for part in _more(rest, width))
+
+
+def _fitting(
+    blocks: Iterable[tuple[Block, "_Laid"]], lines: int
+) -> Iterator[tuple[Block, "_Laid"]]:
+    """Yield the blocks of which the least has room, the first before those after them."""
+    for block, laid in blocks:
+        if (least := _least(block, laid)) <= lines:
+            lines -= least
+            yield block, laid
 
 
 def _more(titles: list[str], width: int) -> list[str]:
@@ -97,9 +105,12 @@ def _holds(block: Block) -> bool:
 
 
 def _least(block: Block, laid: "_Laid") -> int:
-    """Return the lines that a block is kept for while blocks before it are laid."""
-    body = min(len(laid.lines), len(laid.head) + LEAST_LINES)
-    return body + bool(block.title) + 1
+    """Return the lines that a block is kept for while blocks before it are laid.
+
+    A block that would lose a line or two is kept whole: a line has to count what is cut.
+    """
+    whole, cut = len(laid.lines), len(laid.head) + LEAST_LINES
+    return (cut if whole > cut + 2 else whole) + bool(block.title) + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,14 +185,15 @@ def _wrapped(line: str, width: int, first: str, others: str) -> list[str]:
 
 
 def _whole_percents(text: str, width: int, first: str = "", others: str = "") -> list[str]:
-    """Wrap a text so that no number is parted from its per cent sign.
+    """Wrap a text at its spaces; numbers keep their per cent signs, addresses are whole.
 
     >>> _whole_percents("slower by 40.5 %", 15)
     ['slower by', '40.5 %']
     """
     parts = textwrap.wrap(
-        text.replace(" %", "\u00a0%"), width, initial_indent=first, subsequent_indent=others
-    )
+        text.replace(" %", "\u00a0%"), width, initial_indent=first, subsequent_indent=others,
+        break_on_hyphens=False, break_long_words="://" not in text,
+    )  # fmt: skip
     return [part.replace("\u00a0", " ") for part in parts]
 
 
@@ -215,7 +227,7 @@ def _narrowed(block: Block, width: int) -> Block:
 def _least_width(table: Table) -> int:
     """Return what a table takes with its words wrapped and its numbers whole."""
     widths = (
-        min(LEAST_WORDS, max((len(row[place]) for row in table.rows), default=0))
+        min(_least_words(table, place), max((len(row[place]) for row in table.rows), default=0))
         if place in table.left
         else _narrow(table, place, banded=False)
         for place in range(len(table.columns))
@@ -271,7 +283,7 @@ def _widths(table: Table, width: int) -> list[int]:
     excess = sum(widths) + len(GAP) * (len(widths) - 1) - width
     numbers = [place for place in range(len(widths)) if place not in table.left]
     excess = _shrunk(table, widths, numbers, excess, banded=False)
-    least = {place: max(LEAST_WORDS, _longest_word(table, place)) for place in table.left}
+    least = {place: _least_words(table, place) for place in table.left}
     while excess > 0:
         loose = [place for place in table.left if widths[place] > least[place]]
         if not loose:
@@ -296,9 +308,10 @@ def _shrunk(
     return excess
 
 
-def _longest_word(table: Table, place: int) -> int:
+def _least_words(table: Table, place: int) -> int:
+    """Return what a column of words takes at least: its longest word stays whole."""
     cells = (table.columns[place], *(row[place] for row in table.rows))
-    return max((len(word) for cell in cells for word in cell.split()), default=0)
+    return max((LEAST_WORDS, *(len(word) for cell in cells for word in cell.split())))
 
 
 def _coloured(lines: list[tuple[str, str]]) -> str:

@@ -77,4 +77,4 @@ def _cell(value: Any) -> str:  # noqa: ANN401 - plain data
     return str(value)
 
 
-anything = View(shows="", verb="", page=_page)
+anything = View(shows="", verb="", whole=_page)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from weft.bench.run import BenchRun
 from weft.report.numbers import figures, noise
 from weft.report.page import Block, Columns, Facts, Sentences, View, table
-from weft.report.views._provenance import paged
 
 
 def _title(result: BenchRun) -> str:
@@ -35,6 +34,4 @@ def _facts(result: BenchRun) -> Iterator[tuple[str, str]]:
         yield "in the history", f"run {result.id}"
 
 
-bench_run = View(
-    shows="weft.bench.run.BenchRun", verb="", page=paged(_title, blocks=_blocks)
-)  # fmt: skip
+bench_run = View(shows="weft.bench.run.BenchRun", verb="", title=_title, blocks=_blocks)

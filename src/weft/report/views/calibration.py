@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from weft.calibrate.calibration import Calibration
 from weft.report.numbers import count, figures, percent
 from weft.report.page import Block, Columns, Facts, Sentences, Table, View, table
-from weft.report.views._provenance import paged
 
 
 def _title(result: Calibration) -> str:
@@ -77,7 +76,6 @@ def _blocks(result: Calibration) -> Iterator[Block]:
 
 
 calibration = View(
-    shows="weft.calibrate.calibration.Calibration",
-    verb="calibrate",
-    page=paged(_title, _answer, _blocks),
-)
+    shows="weft.calibrate.calibration.Calibration", verb="calibrate", title=_title,
+    answer=_answer, blocks=_blocks,
+)  # fmt: skip

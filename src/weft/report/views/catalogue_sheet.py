@@ -85,4 +85,4 @@ def _unit(figure: Figure) -> tuple[str, float]:
     return unit, scale
 
 
-catalogue_sheet = View(shows="weft.catalogue.sheet.CatalogueSheet", verb="catalog", page=_page)
+catalogue_sheet = View(shows="weft.catalogue.sheet.CatalogueSheet", verb="catalog", whole=_page)

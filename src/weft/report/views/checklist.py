@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from weft.check.checked import Checked, Checklist, Outcome
 from weft.report.page import Block, Columns, Sentences, Table, View, table
-from weft.report.views._provenance import paged
 
 _MOST_ROWS = 12
 
@@ -49,7 +48,6 @@ def _blocks(result: Checklist) -> Iterator[Block]:
 
 
 checklist = View(
-    shows="weft.check.checked.Checklist",
-    verb="check",
-    page=paged(_title, _answer, _blocks, rest="every item", is_modelled=False),
-)
+    shows="weft.check.checked.Checklist", verb="check", title=_title, answer=_answer,
+    blocks=_blocks, rest="every item", is_modelled=False,
+)  # fmt: skip

@@ -7,7 +7,6 @@ from weft.advise.claim import ARTICLES, Claimed, Finding, Outcome, Tested
 from weft.advise.claims import Claims
 from weft.advise.wording import figure
 from weft.report.page import Block, Columns, Entries, Entry, Sentences, View, table
-from weft.report.views._provenance import paged
 
 ORDER = (Outcome.HOLDS, Outcome.WHEN, Outcome.FAILS, Outcome.OPEN, Outcome.UNTESTED)
 SHORT = {
@@ -78,8 +77,6 @@ def _range(claimed: Claimed, unit: str) -> str:
 
 
 claims = View(
-    shows="weft.advise.claims.Claims",
-    verb="claims",
-    page=paged(_title, _answer, _blocks),
-    charts=(),
-)
+    shows="weft.advise.claims.Claims", verb="claims", title=_title, answer=_answer,
+    blocks=_blocks, charts=(),
+)  # fmt: skip

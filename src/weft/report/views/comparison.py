@@ -9,7 +9,7 @@ from weft.advise.wording import figure
 from weft.report.numbers import band, figures, money, seconds
 from weft.report.page import Block, Columns, Drawing, Facts, Sentences, Table, View, table
 from weft.report.views._cost import cost_rows, cost_table
-from weft.report.views._provenance import all_assumptions, defaults, paged
+from weft.report.views._provenance import all_assumptions, defaults
 from weft.report.views._step import breakdown_rows, grouped_s
 
 SCREEN_LINES = 40
@@ -36,6 +36,7 @@ def _answer(result: Comparison) -> Iterator[Block]:
         rows=tuple(map(_cells, result.lines)),
         left=(0, 5),
     )
+    yield Sentences(lines=tuple(f"Failed: {fault}" for fault in result.failed))
     yield Sentences(title="Reasons", lines=result.recommendation.reasons[:MOST_REASONS])
     if result.break_evens:
         changes = [found.text for found in _ordered(result) if found.changes][:MOST_CHANGES]
@@ -253,9 +254,7 @@ def _tornado_row(found: BreakEven) -> dict[str, object]:
 
 
 comparison = View(
-    shows="weft.advise.compare.Comparison",
-    verb="compare",
-    page=paged(_title, _answer, _blocks),
-    screen_lines=SCREEN_LINES,
+    shows="weft.advise.compare.Comparison", verb="compare", title=_title, answer=_answer,
+    blocks=_blocks, screen_lines=SCREEN_LINES,
     charts=("decision", "step_breakdown", "cost_bars", "break_even"),
-)
+)  # fmt: skip

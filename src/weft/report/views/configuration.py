@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from weft.generate.target import MANIFEST, Configuration
 from weft.report.page import Block, Sentences, Table, View, table
-from weft.report.views._provenance import paged
 
 
 def _title(result: Configuration) -> str:
@@ -19,9 +18,8 @@ def _answer(result: Configuration) -> Iterator[Block]:
         left=(0, 3),
     )
     if result.left_out:
-        yield table(result.left_out, {"target": "target", "why": "reason"}, title="Left out")
-    if result.applied:
-        yield Sentences(lines=tuple(f"{step.target}: {step.how}" for step in result.applied))
+        names = ", ".join(target.target for target in result.left_out)
+        yield Sentences(lines=(f"Left out, why with --full: {names}.",))
     where = "Nothing was written. --out DIR writes the files; -o json has the text of each."
     if result.folder:
         where = f"Written to {result.folder}, with the checksums in {MANIFEST}."
@@ -39,12 +37,14 @@ def _targets(result: Configuration) -> Iterator[tuple[str, ...]]:
 
 
 def _blocks(result: Configuration) -> Iterator[Block]:
+    yield table(result.left_out, {"target": "target", "why": "reason"}, title="Left out")
+    applied = tuple(f"{step.target}: {step.how}" for step in result.applied)
+    yield Sentences(title="How to apply", lines=applied)
     columns = {"target": "target", "file": "file", "validated by": "proof"}
     yield table(result.proofs, columns, title="Validation")
 
 
 configuration = View(
-    shows="weft.generate.target.Configuration",
-    verb="render",
-    page=paged(_title, _answer, _blocks, is_modelled=False),
-)
+    shows="weft.generate.target.Configuration", verb="render", title=_title, answer=_answer,
+    blocks=_blocks, is_modelled=False,
+)  # fmt: skip

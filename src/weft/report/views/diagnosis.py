@@ -11,7 +11,6 @@ from weft.inventory.evidence import Evidence
 from weft.inventory.severity import Severity
 from weft.report.numbers import money, percent, seconds
 from weft.report.page import Block, Entries, Entry, Facts, Sentences, View, many
-from weft.report.views._provenance import paged
 
 _FIRST = 3
 """Findings of the first screen."""
@@ -149,7 +148,6 @@ def _read(result: Diagnosis) -> Iterator[tuple[str, str]]:
 
 
 diagnosis = View(
-    shows="weft.doctor.diagnose.Diagnosis",
-    verb="diagnose",
-    page=paged(_headline, _answer, _rest, is_modelled=False),
-)
+    shows="weft.doctor.diagnose.Diagnosis", verb="diagnose", title=_headline,
+    answer=_answer, blocks=_rest, is_modelled=False,
+)  # fmt: skip

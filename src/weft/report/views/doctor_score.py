@@ -6,7 +6,6 @@ from weft.accuracy.doctor import DoctorScore
 from weft.accuracy.posterior import Scale
 from weft.report.numbers import percent
 from weft.report.page import Block, Columns, Facts, Sentences, View, table
-from weft.report.views._provenance import paged
 
 
 def _blocks(result: DoctorScore) -> Iterator[Block]:
@@ -52,7 +51,6 @@ def _scale(found: Scale) -> str:
 
 
 doctor_score = View(
-    shows="weft.accuracy.doctor.DoctorScore",
-    verb="",
-    page=paged(lambda _: "How often the doctor is right", blocks=_blocks),
-)
+    shows="weft.accuracy.doctor.DoctorScore", verb="",
+    title=lambda _: "How often the doctor is right", blocks=_blocks,
+)  # fmt: skip

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from weft.check.checked import Outcome
 from weft.check.dossier import Dossier
 from weft.report.page import Block, Columns, Facts, View, table
-from weft.report.views._provenance import paged
 from weft.report.views.checklist import checklist
 from weft.results import Estimate
 
@@ -42,9 +41,6 @@ def _range(rate: Estimate) -> str:
 
 
 dossier = View(
-    shows="weft.check.dossier.Dossier",
-    verb="",
-    page=paged(
-        _title, _answer, _blocks, rest="measured against expected, every item of the checklist"
-    ),
-)
+    shows="weft.check.dossier.Dossier", verb="", title=_title, answer=_answer,
+    blocks=_blocks, rest="measured against expected, every item of the checklist",
+)  # fmt: skip

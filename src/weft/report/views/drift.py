@@ -15,7 +15,6 @@ from weft.report.page import (
     listed,
     table,
 )
-from weft.report.views._provenance import paged
 
 _TITLES: Final = {
     Verdict.DIFFERENT: "Different",
@@ -89,7 +88,6 @@ def _lines(row: Row) -> Iterator[str]:
 
 
 drift = View(
-    shows="weft.lint.diff.Drift",
-    verb="diff",
-    page=paged(_title, _answer, _blocks, is_modelled=False),
-)
+    shows="weft.lint.diff.Drift", verb="diff", title=_title, answer=_answer, blocks=_blocks,
+    is_modelled=False,
+)  # fmt: skip

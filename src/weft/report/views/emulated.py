@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from weft.emulate.bundle import Emulated
 from weft.report.page import Block, Facts, Sentences, View
-from weft.report.views._provenance import paged
 
 
 def _title(result: Emulated) -> str:
@@ -15,7 +14,9 @@ def _answer(result: Emulated) -> Iterator[Block]:
     named = result.injected
     faults = "not named here" if named is None else ", ".join(named) or "none"
     hosts = ", ".join(result.hosts)
-    yield Facts(pairs=(("folder", result.folder), ("hosts", hosts), ("faults", faults)))
+    metrics = (("metrics", result.metrics),) if result.metrics else ()
+    facts = (("folder", result.folder), ("hosts", hosts), ("faults", faults), *metrics)
+    yield Facts(pairs=facts)
     if named is None:
         line = "weft emulate --score ANSWER --named KIND@HOST/NUMBER scores what you find."
     elif named:
@@ -26,7 +27,6 @@ def _answer(result: Emulated) -> Iterator[Block]:
 
 
 emulated = View(
-    shows="weft.emulate.bundle.Emulated",
-    verb="emulate",
-    page=paged(_title, _answer, is_modelled=False),
-)
+    shows="weft.emulate.bundle.Emulated", verb="emulate", title=_title, answer=_answer,
+    is_modelled=False,
+)  # fmt: skip

@@ -18,10 +18,10 @@ from weft.report.page import (
     Sentences,
     Table,
     View,
+    footer,
     listed,
     table,
 )
-from weft.report.views._provenance import footer, paged
 from weft.results import Estimate
 from weft.traffic.collective import Operation
 
@@ -255,9 +255,6 @@ def _measured_row(run: Measured) -> dict[str, object]:
 
 
 expectation = View(
-    shows="weft.predict.collective.Expectation",
-    verb="expect",
-    page=paged(_title, _answer, _blocks, rest=_REST),
-    text=_text,
-    charts=("busbw_curve",),
-)
+    shows="weft.predict.collective.Expectation", verb="expect", title=_title,
+    answer=_answer, blocks=_blocks, rest=_REST, text=_text, charts=("busbw_curve",),
+)  # fmt: skip

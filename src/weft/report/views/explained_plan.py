@@ -6,7 +6,6 @@ from weft.generate.effects import Effect, ExplainedPlan
 from weft.report.numbers import seconds
 from weft.report.page import Block, Entries, Entry, View
 from weft.report.views._plan import TITLES, value, within
-from weft.report.views._provenance import paged
 
 
 def _title(result: ExplainedPlan) -> str:
@@ -67,7 +66,6 @@ def _effect(effect: Effect) -> Entry:
 
 
 explained_plan = View(
-    shows="weft.generate.effects.ExplainedPlan",
-    verb="",
-    page=paged(_title, blocks=_blocks, is_modelled=False, held_by=lambda result: result.plan),
-)
+    shows="weft.generate.effects.ExplainedPlan", verb="", title=_title, blocks=_blocks,
+    is_modelled=False, held_by=lambda result: result.plan,
+)  # fmt: skip

@@ -19,4 +19,4 @@ def _page(result: Gathered) -> Page:
     )
 
 
-gathered = View(shows="weft.collect.gather.Gathered", verb="collect", page=_page)
+gathered = View(shows="weft.collect.gather.Gathered", verb="collect", whole=_page)

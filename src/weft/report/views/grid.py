@@ -6,7 +6,7 @@ from typing import Final
 from weft.predict.grid import Grid, GridPoint
 from weft.report.numbers import figures, money, shown, unit_of
 from weft.report.page import Block, Drawing, Sentences, Table, View
-from weft.report.views._provenance import defaults, paged
+from weft.report.views._provenance import defaults
 from weft.results import Estimate
 
 TITLES: Final = {
@@ -137,8 +137,6 @@ def _chart_row(name: str, point: GridPoint) -> dict[str, object]:
 
 
 grid = View(
-    shows="weft.predict.grid.Grid",
-    verb="predict",
-    page=paged(_title, _answer, _blocks),
-    charts=("sweep_curve", "sweep_map"),
-)
+    shows="weft.predict.grid.Grid", verb="predict", title=_title, answer=_answer,
+    blocks=_blocks, charts=("sweep_curve", "sweep_map"),
+)  # fmt: skip

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from weft.bench.history import LEVEL, ORDERS, History, Series
 from weft.report.numbers import figures, signed_percent
 from weft.report.page import Block, Drawing, Sentences, Table, View
-from weft.report.views._provenance import paged
 
 _MOST_RUNS = 12
 _MOST_HOSTS = 4
@@ -21,6 +20,8 @@ def _page_title(result: History) -> str:
 
 def _answer(result: History) -> Iterator[Block]:
     """Yield the newest run of each series against those before, the slower ones first."""
+    if not result.runs:
+        yield Sentences(lines=("weft bench run runs a benchmark and keeps what it measured.",))
     if result.series:
         order = sorted(result.series, key=lambda series: not series.regression)
         yield Table(
@@ -132,5 +133,6 @@ def _notes(series: Series) -> Iterator[str]:
 
 
 history = View(
-    shows="weft.bench.history.History", verb="", page=paged(_page_title, _answer, _blocks)
-)
+    shows="weft.bench.history.History", verb="", title=_page_title, answer=_answer,
+    blocks=_blocks,
+)  # fmt: skip

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from weft.accuracy.judge import JudgedFault, JudgedRun, JudgeScore, Rates
 from weft.bench.verdict import Outcome
 from weft.report.page import Block, Facts, Table, View, table
-from weft.report.views._provenance import paged
 
 _MOST_TAKEN = 3
 
@@ -95,7 +94,6 @@ def _taken_for(fault: JudgedFault) -> str:
 
 
 judge_score = View(
-    shows="weft.accuracy.judge.JudgeScore",
-    verb="",
-    page=paged(lambda _: "How often the judge is right", blocks=_blocks),
-)
+    shows="weft.accuracy.judge.JudgeScore", verb="",
+    title=lambda _: "How often the judge is right", blocks=_blocks,
+)  # fmt: skip

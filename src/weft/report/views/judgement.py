@@ -32,7 +32,6 @@ from weft.report.page import (
     many,
     table,
 )
-from weft.report.views._provenance import paged
 
 _MEANS = {
     Outcome.PASS: "the run is as fast as this cluster should be.",
@@ -398,8 +397,6 @@ def _rate_chart(result: Judgement) -> Drawing:
 
 
 judgement = View(
-    shows="weft.bench.judge.Judgement",
-    verb="bench",
-    page=paged(_title, _answer, _blocks, rest=_REST),
-    charts=("judged_sweep", "busbw_curve"),
-)
+    shows="weft.bench.judge.Judgement", verb="bench", title=_title, answer=_answer,
+    blocks=_blocks, rest=_REST, charts=("judged_sweep", "busbw_curve"),
+)  # fmt: skip

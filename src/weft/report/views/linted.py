@@ -7,7 +7,6 @@ from typing import Final
 from weft.lint.lint import Finding, Linted, causes
 from weft.lint.rule import Severity
 from weft.report.page import Block, Entries, Entry, Sentences, View, listed, many
-from weft.report.views._provenance import paged
 
 _MOST_PLACES: Final = 3
 _MOST_UNREAD: Final = 8
@@ -117,10 +116,7 @@ def _read(result: Linted) -> str:
 
 
 linted = View(
-    shows="weft.lint.lint.Linted",
-    verb="lint",
-    page=paged(
-        _verdict, _answer, _blocks,
-        rest="each finding with its line, its fix and its reference", is_modelled=False,
-    ),
+    shows="weft.lint.lint.Linted", verb="lint", title=_verdict, answer=_answer,
+    blocks=_blocks, rest="each finding with its line, its fix and its reference",
+    is_modelled=False,
 )  # fmt: skip

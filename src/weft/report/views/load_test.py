@@ -1,12 +1,10 @@
 """`weft bench load`: what is carried at each multiple of the peak, and where it breaks."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from weft.bench.load import LoadStep, LoadTest
 from weft.report.numbers import figures, seconds, show_rate
-from weft.report.page import Block, Columns, Drawing, Facts, Page, Sentences, View, table
-from weft.report.views._provenance import footer, paged
+from weft.report.page import Block, Columns, Drawing, Facts, Sentences, View, table
 from weft.units import gbit_from_rate
 
 
@@ -73,11 +71,8 @@ def _facts(result: LoadTest) -> Iterator[tuple[str, str]]:
         yield "line of a host", show_rate(result.line_bytes_per_s)
 
 
-def _page(result: LoadTest) -> Page:
-    footers = footer(result.provenance) if result.provenance.models else ()
-    return replace(paged(_verdict, _answer, _blocks)(result), footer=footers)
-
-
 load_test = View(
-    shows="weft.bench.load.LoadTest", verb="bench", page=_page, charts=("load_curve",)
-)
+    shows="weft.bench.load.LoadTest", verb="bench", title=_verdict, answer=_answer,
+    blocks=_blocks, charts=("load_curve",),
+    held_by=lambda result: result if result.provenance.models else None,
+)  # fmt: skip

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from weft.bench.localise import SURE, Localisation
 from weft.report.numbers import show_rate
 from weft.report.page import Block, Columns, Facts, Sentences, View, table
-from weft.report.views._provenance import paged
 
 _MOST = 8
 _SHOWN = 0.005
@@ -63,5 +62,6 @@ def _facts(result: Localisation) -> Iterator[tuple[str, str]]:
 
 
 localisation = View(
-    shows="weft.bench.localise.Localisation", verb="", page=paged(_verdict, _answer, _blocks)
-)
+    shows="weft.bench.localise.Localisation", verb="", title=_verdict, answer=_answer,
+    blocks=_blocks,
+)  # fmt: skip

@@ -6,7 +6,7 @@ from weft.advise.need import Need, Requirement
 from weft.advise.wording import figure
 from weft.report.numbers import count, figures, money, percent, seconds, tokens_per_s
 from weft.report.page import Block, Columns, Drawing, Facts, Sentences, View, table
-from weft.report.views._provenance import defaults, paged
+from weft.report.views._provenance import defaults
 from weft.report.views._question import brief
 from weft.units import gbit_from_rate
 
@@ -100,7 +100,6 @@ def _blocks(result: Need) -> Iterator[Block]:
 
 
 need = View(
-    shows="weft.advise.need.Need",
-    verb="need",
-    page=paged(lambda result: result.sentence, _answer, _blocks),
-)
+    shows="weft.advise.need.Need", verb="need", title=lambda result: result.sentence,
+    answer=_answer, blocks=_blocks,
+)  # fmt: skip

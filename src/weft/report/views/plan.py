@@ -7,7 +7,6 @@ from weft.generate.lossless import Buffer
 from weft.generate.plan import Plan
 from weft.report.page import Block, Facts, Sentences, Table, View
 from weft.report.views._plan import TITLES, value, within
-from weft.report.views._provenance import paged
 
 _NEXT: Final = (
     "weft render all writes the files; --explain gives the reason and source of each value."
@@ -83,7 +82,6 @@ def _buffer(buffer: Buffer) -> Table:
 
 
 plan = View(
-    shows="weft.generate.plan.Plan",
-    verb="plan",
-    page=paged(_title, _answer, _blocks, rest="every value", is_modelled=False),
-)
+    shows="weft.generate.plan.Plan", verb="plan", title=_title, answer=_answer,
+    blocks=_blocks, rest="every value", is_modelled=False,
+)  # fmt: skip

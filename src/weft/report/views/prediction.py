@@ -6,7 +6,7 @@ from weft.predict.training import Prediction
 from weft.report.numbers import band, binary_size, count, money, percent, seconds, show_size
 from weft.report.page import Block, Columns, Drawing, Facts, Sentences, Table, View, table
 from weft.report.views._cost import cost_table
-from weft.report.views._provenance import defaults, paged
+from weft.report.views._provenance import defaults
 from weft.report.views._question import brief
 from weft.report.views._step import TITLES, breakdown_rows
 
@@ -91,8 +91,6 @@ def _memory(result: Prediction) -> Table:
 
 
 prediction = View(
-    shows="weft.predict.training.Prediction",
-    verb="predict",
-    page=paged(_title, _answer, _blocks),
-    charts=("step_breakdown",),
-)
+    shows="weft.predict.training.Prediction", verb="predict", title=_title, answer=_answer,
+    blocks=_blocks, charts=("step_breakdown",),
+)  # fmt: skip

@@ -6,7 +6,6 @@ from statistics import fmean
 from weft.predict.replay import CollectiveReplay, JobReplay, Placed, Replay
 from weft.report.numbers import percent, seconds, signed_percent
 from weft.report.page import Block, Columns, Sentences, Table, View, table
-from weft.report.views._provenance import paged
 
 EXPOSED = (
     "Exposed: while the rank computed nothing, waiting for slower ranks included. The step is "
@@ -149,8 +148,6 @@ def _next(result: Replay) -> Iterator[str]:
 
 
 replay = View(
-    shows="weft.predict.replay.Replay",
-    verb="replay",
-    page=paged(_title, _answer, _blocks),
-    charts=(),
-)
+    shows="weft.predict.replay.Replay", verb="replay", title=_title, answer=_answer,
+    blocks=_blocks, charts=(),
+)  # fmt: skip

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from weft.generate.runbook import Runbook, Runbooks
-from weft.report.page import Block, Columns, Page, Sentences, Table, View, table
-from weft.report.views._provenance import footer
+from weft.report.page import Block, Columns, Page, Sentences, Table, View, footer, table
 
 
 def _page(result: Runbooks) -> Page:
@@ -57,4 +56,4 @@ def _blocks(runbook: Runbook) -> Iterator[Block]:
     yield Sentences(title=f"{title}: escalate", lines=(runbook.escalate,))
 
 
-runbooks = View(shows="weft.generate.runbook.Runbooks", verb="runbook", page=_page)
+runbooks = View(shows="weft.generate.runbook.Runbooks", verb="runbook", whole=_page)

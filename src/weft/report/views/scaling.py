@@ -6,7 +6,6 @@ from weft.predict.scaling import Point, Scaling
 from weft.predict.training import Prediction
 from weft.report.numbers import band, count, figures, percent
 from weft.report.page import Block, Columns, Drawing, Facts, Sentences, View, table
-from weft.report.views._provenance import paged
 from weft.report.views._question import brief
 from weft.spec.workload import Job, Parallelism
 
@@ -76,8 +75,6 @@ def _chart_row(point: Point) -> dict[str, float]:
 
 
 scaling = View(
-    shows="weft.predict.scaling.Scaling",
-    verb="predict",
-    page=paged(_title, _answer, _blocks, held_by=_first),
-    charts=("scaling_curve",),
-)
+    shows="weft.predict.scaling.Scaling", verb="predict", title=_title, answer=_answer,
+    blocks=_blocks, held_by=_first, charts=("scaling_curve",),
+)  # fmt: skip

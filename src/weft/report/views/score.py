@@ -22,4 +22,4 @@ def _page(result: Score) -> Page:
     return Page(title=title, answer=(injected, named), blocks=())
 
 
-score = View(shows="weft.emulate.rehearse.Score", verb="emulate", page=_page)
+score = View(shows="weft.emulate.rehearse.Score", verb="emulate", whole=_page)

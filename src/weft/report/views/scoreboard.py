@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from statistics import median
 from typing import Any
@@ -12,10 +13,11 @@ from weft.accuracy.kind import Score, is_apart
 from weft.accuracy.scoreboard import Group, Scoreboard
 from weft.report.numbers import by_unit, figures, unit_of
 from weft.report.page import Block, Columns, Drawing, Sentences, Table, View, table
-from weft.report.views._provenance import paged
 
 MOST_GROUPS = 8
 """As many as a chart has colours and marks."""
+IN_SHORT = {ALL: "all", WITHIN: "in domain"}
+"""Parts of a kind on the first screen: of all rows, and of those in the measured domain."""
 MILLISECOND = 1e-3
 MOST_ROWS = 30
 """Rows of a list in a report; the JSON document has them all."""
@@ -23,24 +25,26 @@ MOST_ROWS = 30
 
 def _title(result: Scoreboard) -> str:
     rows = sum(group.rows for group in result.groups)
-    return f"How far weft is from {rows} measurements ({result.data})"
+    reached = sum(not outcome.missed_by for outcome in result.aims)
+    aims = f": {reached} of {len(result.aims)} aims reached" if result.aims else ""
+    return f"How far weft is from {rows:,} measurements ({result.data}){aims}"
 
 
 def _answer(result: Scoreboard) -> Iterator[Block]:
     """Yield every kind, and what of it lies within the measured domain, by system."""
-    shown = [part for part in result.by_system if part.part in {ALL, WITHIN}]
-    reached = sum(not outcome.missed_by for outcome in result.aims)
-    notes = (f"{reached} of {len(result.aims)} aims reached",) if result.aims else ()
-    title = "Product families left out of the fit, every system counted once"
-    yield _by_system(title, shown, *notes, *_folds(result))
+    shown = [replace(part, part=IN_SHORT[part.part])
+             for part in result.by_system if part.part in IN_SHORT]  # fmt: skip
+    title = "Median |error|, product families left out of the fit, each system counted once"
+    yield _by_system(title, shown, *_folds(result))
 
 
 def _blocks(result: Scoreboard) -> Iterator[Block]:
     if result.aims:
         yield _aims(result)
-    yield _by_system("Every system counted once", result.by_system)
+    yield _by_system("Median |error|, every system counted once", result.by_system)
     if result.calibrated:
-        yield _by_system("Calibrated on one sweep of a system", result.calibrated)
+        title = "Median |error|, calibrated on one sweep of a system"
+        yield _by_system(title, result.calibrated)
     yield _kinds("By kind, every row counted", result.groups)
     if result.as_shipped:
         yield _kinds("The same with the shipped constants", result.as_shipped)
@@ -95,7 +99,7 @@ _ERRORS: Columns = {
 def _by_system(title: str, found: Sequence[BySystem], *notes: str) -> Table:
     columns: Columns = {
         "kind": "kind", "part": "part", "systems": "systems", "rows": "rows",
-        "median |error| %": _ERRORS["median |error| %"], "factor": "median_factor",
+        "error %": _ERRORS["median |error| %"], "factor": "median_factor",
         "in band": lambda own: (
             f"{own.inside_band_ratio:.0%} +- {own.inside_band_error_ratio:.0%}"
         ),
@@ -226,7 +230,7 @@ def _longest(title: str, found: Sequence[object], columns: Columns) -> Table:
 
 
 scoreboard = View(
-    shows="weft.accuracy.scoreboard.Scoreboard",
-    verb="accuracy",
-    page=paged(_title, _answer, _blocks),
-)
+    shows="weft.accuracy.scoreboard.Scoreboard", verb="accuracy", title=_title,
+    answer=_answer, blocks=_blocks,
+    rest="each aim, errors by kind and by system, rows left out",
+)  # fmt: skip

@@ -7,7 +7,7 @@ from weft.predict.inference import spread_text
 from weft.report.numbers import count, figures, money, percent, seconds, show_rate
 from weft.report.page import Block, Columns, Facts, Sentences, Table, View, table
 from weft.report.views._cost import cost_table
-from weft.report.views._provenance import all_assumptions, paged
+from weft.report.views._provenance import all_assumptions
 
 SCREEN_LINES = 40
 """Of the text without ``--full``; the first 24 hold the answer."""
@@ -82,9 +82,7 @@ def _blocks(result: ServiceComparison) -> Iterator[Block]:
 
 
 service_comparison = View(
-    shows="weft.advise.serving.ServiceComparison",
-    verb="compare",
-    page=paged(lambda result: result.sentence, _answer, _blocks),
-    screen_lines=SCREEN_LINES,
-    charts=(),
-)
+    shows="weft.advise.serving.ServiceComparison", verb="compare",
+    title=lambda result: result.sentence, answer=_answer, blocks=_blocks,
+    screen_lines=SCREEN_LINES, charts=(),
+)  # fmt: skip

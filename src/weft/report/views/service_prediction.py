@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from weft.predict.inference import ServicePrediction, spread_text
 from weft.report.numbers import count, figures, money, percent, seconds, show_rate
 from weft.report.page import Block, Facts, Sentences, Table, View
-from weft.report.views._provenance import paged
 
 PARTS = {
     "matrix": "weights and products", "attention": "attention, KV cache",
@@ -84,8 +83,6 @@ def _parts(result: ServicePrediction) -> Table:
 
 
 service_prediction = View(
-    shows="weft.predict.inference.ServicePrediction",
-    verb="predict",
-    page=paged(_title, _answer, _blocks),
-    charts=(),
-)
+    shows="weft.predict.inference.ServicePrediction", verb="predict", title=_title,
+    answer=_answer, blocks=_blocks, charts=(),
+)  # fmt: skip

@@ -15,7 +15,6 @@ from weft.report.numbers import (
     size_unit,
 )
 from weft.report.page import Block, Columns, Drawing, Facts, Sentences, Table, View, table
-from weft.report.views._provenance import paged
 from weft.report.views._seeds import SPREAD_COLUMNS, SPREAD_NOTE, spread_rows
 from weft.units import SECONDS, gbit_from_rate
 
@@ -350,8 +349,6 @@ def _slowdown_rows(result: Simulation) -> Iterator[dict[str, object]]:
 
 
 simulation = View(
-    shows="weft.predict.simulation.Simulation",
-    verb="simulate",
-    page=paged(_title, _answer, _blocks),
-    charts=("timeline", "slowdown", "queue"),
-)
+    shows="weft.predict.simulation.Simulation", verb="simulate", title=_title,
+    answer=_answer, blocks=_blocks, charts=("timeline", "slowdown", "queue"),
+)  # fmt: skip

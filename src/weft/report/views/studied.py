@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 from weft.report.numbers import by_unit, seconds
 from weft.report.page import Block, Columns, Facts, Sentences, View, table
-from weft.report.views._provenance import paged
 from weft.report.views.grid import TITLES
 from weft.study.journal import SUFFIX
-from weft.study.run import Extreme, Studied
+from weft.study.run import Extreme, Spread, Studied
 
 
 def _title(result: Studied) -> str:
@@ -29,9 +28,9 @@ def _answer(result: Studied) -> Iterator[Block]:
     yield Facts(pairs=tuple(pairs))
     columns: Columns = {
         "measure": lambda spread: TITLES.get(spread.name, spread.name),
-        "least": lambda spread: by_unit(spread.name, spread.least.value),
-        "median": lambda spread: by_unit(spread.name, spread.median),
-        "most": lambda spread: by_unit(spread.name, spread.most.value),
+        "least": lambda spread: _value(spread, spread.least.value),
+        "median": lambda spread: _value(spread, spread.median),
+        "most": lambda spread: _value(spread, spread.most.value),
         "least at": lambda spread: _place(spread.least),
         "most at": lambda spread: _place(spread.most),
     }
@@ -42,8 +41,13 @@ def _answer(result: Studied) -> Iterator[Block]:
     )
 
 
+def _value(spread: Spread, value: float) -> str:
+    """Show a value of a measure; titles of rates end with their unit."""
+    return by_unit(spread.name, value).removesuffix(" /s")
+
+
 def _place(extreme: Extreme) -> str:
     return ", ".join(f"{key.rpartition('.')[2]}={value}" for key, value in extreme.at)
 
 
-studied = View(shows="weft.study.run.Studied", verb="sweep", page=paged(_title, _answer))
+studied = View(shows="weft.study.run.Studied", verb="sweep", title=_title, answer=_answer)

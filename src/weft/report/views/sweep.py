@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from weft.predict.simulation import Simulation, Sweep
 from weft.report.numbers import collective_rate, figures
 from weft.report.page import Block, Facts, Sentences, Table, View
-from weft.report.views._provenance import paged
 from weft.report.views._seeds import SPREAD_COLUMNS, SPREAD_NOTE, spread_cells
 
 
@@ -58,8 +57,6 @@ def _traffic(result: Simulation) -> Iterator[tuple[str, ...]]:
 
 
 sweep = View(
-    shows="weft.predict.simulation.Sweep",
-    verb="simulate",
-    page=paged(_title, _answer, _blocks),
-    charts=(),
-)
+    shows="weft.predict.simulation.Sweep", verb="simulate", title=_title, answer=_answer,
+    blocks=_blocks, charts=(),
+)  # fmt: skip

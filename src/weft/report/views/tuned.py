@@ -6,7 +6,6 @@ from typing import Final
 
 from weft.report.numbers import amount, band, figures, percent, seconds
 from weft.report.page import Block, Columns, Drawing, Facts, Sentences, Table, View, many, table
-from weft.report.views._provenance import paged
 from weft.results import Estimate
 from weft.tune.search import ALIKE_RATIO, BEST, START
 from weft.tune.tuned import Contender, ObjectiveLine, Tuned, Worth
@@ -297,8 +296,6 @@ def _bar(worth: Worth, harm: Estimate) -> dict[str, object]:
 
 
 tuned = View(
-    shows="weft.tune.tuned.Tuned",
-    verb="tune",
-    page=paged(_title, _answer, _blocks),
-    charts=("front", "knobs"),
-)
+    shows="weft.tune.tuned.Tuned", verb="tune", title=_title, answer=_answer,
+    blocks=_blocks, charts=("front", "knobs"),
+)  # fmt: skip

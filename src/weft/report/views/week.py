@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from weft.monitor.week import Changed, Week
 from weft.report.numbers import by_unit, money, percent, signed_percent
 from weft.report.page import Block, Columns, Sentences, Table, View, listed, table
-from weft.report.views._provenance import paged
 
 _MOST_ROWS = 5
 _MOST_PLACES = 2
@@ -74,7 +73,6 @@ def _change(change: Changed) -> str:
 
 
 week = View(
-    shows="weft.monitor.week.Week",
-    verb="report week",
-    page=paged(_title, _answer, _blocks, rest="every alert with all its places"),
-)
+    shows="weft.monitor.week.Week", verb="report week", title=_title, answer=_answer,
+    blocks=_blocks, rest="every alert with all its places",
+)  # fmt: skip

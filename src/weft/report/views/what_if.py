@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from weft.advise.whatif import Harm, WhatIf
 from weft.advise.year import STOCK_RATIO, Year
-from weft.report.numbers import band, figures, money, percent, seconds, signed_percent
+from weft.report.numbers import figures, money, percent, seconds, signed_percent
 from weft.report.page import Block, Columns, Sentences, View, table
-from weft.report.views._provenance import paged
 from weft.results import Estimate
 
 NOTE = (
@@ -101,15 +100,16 @@ _FAIL_OVER: Columns = {
 def _of_year(year: Year) -> str:
     if not year.spares:
         return "A year: no rate is published for faults of this network."
+    faults, lost, usd = year.faults, year.lost_ratio, year.usd
     return (
-        f"A year of those whose rate is published: {band(year.faults)} faults, "
-        f"{percent(year.lost_ratio)} of the work lost, {money(year.usd)}."
+        f"A year of those whose rate is published, on average: {figures(faults.value)} faults, "
+        f"{percent(lost.value)} of the work lost, {money(usd.value)}; in 8 of 10 years "
+        f"{figures(faults.low)} to {figures(faults.high)} faults, {percent(lost.low)} to "
+        f"{percent(lost.high)}, {money(usd.low)} to {money(usd.high)}."
     )
 
 
 what_if = View(
-    shows="weft.advise.whatif.WhatIf",
-    verb="whatif",
-    page=paged(_title, _answer, _blocks),
-    charts=(),
-)
+    shows="weft.advise.whatif.WhatIf", verb="whatif", title=_title, answer=_answer,
+    blocks=_blocks, charts=(),
+)  # fmt: skip

@@ -1,16 +1,13 @@
 """`weft bench history`: the runs that were kept, like with like, and what became slower."""
 
-from typing import Annotated
-
 from weft.cli import options
 from weft.cli.exits import FAILED, PARTIAL
-from weft.cli.options import option
 
 
 def history(
     *,
-    url: options.HistoryUrl = None,
-    label: Annotated[str | None, option("--label TEXT", "Runs of this label alone.")] = None,
+    url: str | None = None,
+    label: str | None = None,
     shown: options.Drawn,
 ) -> int:
     """List the runs that were kept and say whether the newest of a kind is slower.

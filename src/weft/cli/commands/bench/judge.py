@@ -1,39 +1,23 @@
 """`weft bench judge`: is a measured sweep what it should be, and what is wrong if not."""
 
 from pathlib import Path
-from typing import Annotated
 
 from weft import api
 from weft.cli import options
 from weft.cli.documents import documents_among, is_given
 from weft.cli.exits import FAILED, PARTIAL
-from weft.cli.options import argument, option
 from weft.cli.watch import progress
 
 
 def judge(
-    runs: Annotated[
-        list[Path],
-        argument(
-            "RUN...",
-            "Output of nccl-tests or rccl-tests (text or JSON), perftest, iperf3, OSU or weft "
-            "bench run; with the NCCL log of the run or ibstat of a host, if they are there.",
-        ),
-    ],
+    runs: list[Path],
     *,
     given: options.ClusterGiven,
-    overlay: options.OverlayFile = None,
-    good: Annotated[
-        list[str],
-        option(
-            "--good RUN",
-            "An own run known to be good: a file, or numbers of the run history, as 3-9; "
-            "repeatable.",
-        ),
-    ] = [],
-    history: options.HistoryUrl = None,
+    overlay: Path | None = None,
+    good: list[str] = [],
+    history: str | None = None,
     shown: options.Drawn,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Judge a measured sweep: PASS, FAIL or INCONCLUSIVE, and which fault fits if it fails.
 

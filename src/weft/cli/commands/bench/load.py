@@ -1,54 +1,38 @@
 """`weft bench load`: raise the load to two or three times the peak, and say where it breaks."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
 from weft.cli import options
 from weft.cli.documents import is_given
 from weft.cli.exits import FAILED
-from weft.cli.options import option
 from weft.cli.watch import progress
 from weft.errors import SpecError
 from weft.units import parse_rate, parse_size
 
 
 def load(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
-    peak: Annotated[
-        str, option("--peak RATE", "What a host is projected to send at its peak.")
-    ],
-    largest: Annotated[float, option("--to NUMBER", "Times the peak.", min=1.0)] = 3.0,
-    simulate: Annotated[
-        bool, option("--simulate", "In the packet simulator, on the cluster of -f.")
-    ] = False,
-    files: options.Files = [],
-    preset: options.PresetName = None,
-    sets: options.Sets = [],
-    hosts: options.Hosts = "",
-    tool: Annotated[
-        str | None, option("--tool NAME", "default: iperf3; perftest for a pair.")
-    ] = None,
-    launcher: Annotated[
-        str | None, option("--launcher NAME", "default: ssh; or local, kubectl, netns.")
-    ] = None,
-    line: Annotated[str, option("--line RATE", "Line rate of a host, if known.")] = "",
-    seconds: Annotated[
-        float | None, option("--seconds NUMBER", "Of one step; 5.", min=1)
-    ] = None,
-    streams: Annotated[
-        int | None, option("--streams COUNT", "Connections of each pair (iperf3); 4.", min=1)
-    ] = None,
-    size: Annotated[str | None, option("--size SIZE", "Of a simulated transfer; 1MiB.")] = None,
-    most_hosts: Annotated[
-        int | None, option("--simulated-hosts COUNT", "Hosts to simulate.", min=2)
-    ] = None,
-    delivered: Annotated[
-        float, option("--delivered RATIO", "Of the load, or it is broken.")
-    ] = 0.95,
-    tail: Annotated[float, option("--tail NUMBER", "Growth of the tail that breaks it.")] = 3.0,
+    peak: str,
+    largest: float = 3.0,
+    simulate: bool = False,
+    files: list[Path] = [],
+    preset: str | None = None,
+    sets: list[str] = [],
+    hosts: str = "",
+    tool: str | None = None,
+    launcher: str | None = None,
+    line: str = "",
+    seconds: float | None = None,
+    streams: int | None = None,
+    size: str | None = None,
+    most_hosts: int | None = None,
+    delivered: float = 0.95,
+    tail: float = 3.0,
     shown: options.Drawn,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Raise the offered load past the projected peak and report the breaking point.
 

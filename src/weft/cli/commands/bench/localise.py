@@ -2,11 +2,10 @@
 
 import shlex
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from weft.cli import options
 from weft.cli.exits import FAILED, PARTIAL
-from weft.cli.options import option
 from weft.cli.watch import progress
 from weft.errors import SpecError
 from weft.units import parse_rate
@@ -18,28 +17,17 @@ if TYPE_CHECKING:
 
 def localise(
     *,
-    hosts: options.Hosts,
-    leaves: Annotated[
-        str, option("--leaves L=A+B,...", "Hosts of each leaf, as leaf1=a+b,leaf2=c+d.")
-    ] = "",
-    result: Annotated[
-        list[str],
-        option("--result A,B=RATE", "A test that was run, as a,b=92Gb/s; repeatable."),
-    ] = [],
-    expected: Annotated[str, option("--expected RATE", "Of a healthy pair, as 92Gb/s.")] = "",
-    at_once: Annotated[
-        bool, option("--at-once", "Plan as many tests as share no host.")
-    ] = False,
-    group: Annotated[int, option("--group COUNT", "Hosts in one test.", min=2)] = 2,
-    run: Annotated[
-        str, option("--run TOOL", "Run the tests as well: iperf3 or perftest.")
-    ] = "",
-    launcher: Annotated[str, option("--launcher NAME", "local, ssh, kubectl or netns.")] = (
-        "ssh"
-    ),
-    seconds: Annotated[float, option("--seconds NUMBER", "Of one step or test.", min=1)] = 3.0,
+    hosts: str,
+    leaves: str = "",
+    result: list[str] = [],
+    expected: str = "",
+    at_once: bool = False,
+    group: int = 2,
+    run: str = "",
+    launcher: str = ("ssh"),
+    seconds: float = 3.0,
     shown: options.Written,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Find the slow host or uplink: plan the tests that tell most, and read their results.
 

@@ -2,10 +2,9 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final, cast
+from typing import Any, Final, cast
 
 from weft.cli import options
-from weft.cli.options import argument, option
 from weft.cli.watch import progress
 from weft.units import parse_size
 
@@ -14,65 +13,34 @@ _USUAL: Final = {"perftest": "write_bw", "iperf3": "tcp"}
 
 
 def run(
-    tool: Annotated[
-        str, argument("TOOL", "nccl-tests, perftest, torch.distributed or iperf3.")
-    ],
-    operation: Annotated[
-        str,
-        argument(
-            "OPERATION", "As all_reduce; write_bw and the like for perftest; tcp for iperf3."
-        ),
-    ] = "",
+    tool: str,
+    operation: str = "",
     *,
-    hosts: options.Hosts = "",
-    launcher: Annotated[
-        str, option("--launcher NAME", "local, ssh, kubectl, netns, srun or mpirun.")
-    ] = "local",
-    ranks_per_host: Annotated[
-        int | None, option("--ranks-per-host COUNT", "GPUs on each host; default: 1.", min=1)
-    ] = None,
-    smallest: Annotated[str | None, option("-b --begin SIZE", "First size; 8B.")] = None,
-    largest: Annotated[str | None, option("-e --end SIZE", "Last size; 1GiB.")] = None,
-    factor: Annotated[
-        float | None, option("--factor NUMBER", "Ratio of sizes; 2.", min=1.01)
-    ] = None,
-    iterations: Annotated[
-        int | None, option("--iterations COUNT", "Of each size; 20, and perftest's own.", min=1)
-    ] = None,
-    warmup: Annotated[
-        int | None, option("--warmup COUNT", "Before they count; 5.", min=0)
-    ] = None,
-    repeats: Annotated[int, option("--repeats COUNT", "Whole runs.", min=1)] = 1,
-    seconds: Annotated[
-        float | None, option("--seconds NUMBER", "Of iperf3; 10.", min=1)
-    ] = None,
-    streams: Annotated[
-        int | None, option("--streams COUNT", "Connections or queue pairs; 1.", min=1)
-    ] = None,
-    backend: Annotated[
-        str | None, option("--backend NAME", "nccl or gloo (torch.distributed).")
-    ] = None,
-    master: Annotated[str | None, option("--master ADDRESS", "Of the first host.")] = None,
-    interface: Annotated[
-        str | None, option("--interface NAME", "For NCCL's and gloo's sockets.")
-    ] = None,
-    python: Annotated[
-        str | None, option("--python PROGRAM", "With PyTorch, on the hosts; python3.")
-    ] = None,
-    env: Annotated[list[str], option("--env NAME=VALUE", "Of the job; repeatable.")] = [],
-    added: Annotated[list[str], option("--option WORD", "Added to the command.")] = [],
-    label: Annotated[str, option("--label TEXT", "Runs of one label are compared.")] = "",
-    timeout: Annotated[float, option("--timeout SECONDS", "Of one run.", min=1)] = 900.0,
-    history: options.HistoryUrl = None,
-    no_history: Annotated[bool, option("--no-history", "Do not keep the run.")] = False,
-    save: Annotated[
-        Path | None, option("--save FILE", "Write the benchmark's own output as well.")
-    ] = None,
-    dry_run: Annotated[
-        bool, option("--dry-run", "Print the commands and run nothing.")
-    ] = False,
+    hosts: str = "",
+    launcher: str = "local",
+    ranks_per_host: int | None = None,
+    smallest: str | None = None,
+    largest: str | None = None,
+    factor: float | None = None,
+    iterations: int | None = None,
+    warmup: int | None = None,
+    repeats: int = 1,
+    seconds: float | None = None,
+    streams: int | None = None,
+    backend: str | None = None,
+    master: str | None = None,
+    interface: str | None = None,
+    python: str | None = None,
+    env: list[str] = [],
+    added: list[str] = [],
+    label: str = "",
+    timeout: float = 900.0,
+    history: str | None = None,
+    no_history: bool = False,
+    save: Path | None = None,
+    dry_run: bool = False,
     shown: options.Written,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> int:
     """Run a benchmark and keep what it measured in the run history.
 

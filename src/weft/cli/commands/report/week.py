@@ -1,32 +1,22 @@
 """`weft report week`: goodput, cost of the faults, slowest links, what changed."""
 
-from typing import Annotated
+from pathlib import Path
 
 from weft import api
 from weft.cli import options
-from weft.cli.options import option
 from weft.cli.watch import progress
 
 
 def week(
-    documents: options.Documents = [],
+    documents: list[Path] = [],
     *,
     given: options.CaseGiven,
-    server: Annotated[
-        str, option("--prometheus URL", "Server with the rules of weft render prometheus.")
-    ] = "http://127.0.0.1:9090",
-    lasting: Annotated[str, option("--for TIME", "How far back: 168h is a week.")] = "168h",
-    until: Annotated[
-        str | None, option("--until TIME", "End, as 2026-03-01T06:00Z; else now.")
-    ] = None,
-    history: Annotated[
-        str | None,
-        option(
-            "--history URL", "Kept benchmarks to compare: sqlite:///FILE or postgresql://..."
-        ),
-    ] = None,
+    server: str = "http://127.0.0.1:9090",
+    lasting: str = "168h",
+    until: str | None = None,
+    history: str | None = None,
     shown: options.Written,
-    quiet: options.Quiet = False,
+    quiet: bool = False,
 ) -> None:
     """Report a week: goodput, what each fault cost your job, the slowest links, what changed.
 
