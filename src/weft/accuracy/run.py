@@ -5,17 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from weft import plugins
-from weft.accuracy import kinds as folder_of_kinds
 from weft.accuracy import scoreboard as board
 from weft.accuracy import tables as files
 from weft.accuracy.aims import LARGE, SMALL, outcomes
 from weft.accuracy.by_system import by_system
 from weft.accuracy.calibrated import calibrated
-from weft.accuracy.kind import Kind, LeftOut, Row, Score, as_shipped, is_apart
+from weft.accuracy.kind import Kind, LeftOut, Row, Score, all_kinds, as_shipped, is_apart
 from weft.accuracy.nested import Nested, check
 from weft.accuracy.scoreboard import Scoreboard
 from weft.accuracy.trend import trends
+from weft.errors import UnknownName
+from weft.plugins import unknown
 from weft.predict.provenance import provenance
 
 Tables = Mapping[str, list[Row]]
@@ -33,8 +33,11 @@ def score(data_folder: Path | None = None, kinds: Sequence[str] | None = None) -
     fit has seen is predicted by a fit without it; ``as_shipped`` has the shipped constants.
     """
     tables = files.read(data_folder or files.SHIPPED)
-    names = list(kinds) if kinds is not None else plugins.names(folder_of_kinds)
-    loaded = {name: plugins.load(folder_of_kinds, name, Kind) for name in names}
+    known = all_kinds()
+    for name in kinds or ():
+        if name not in known:
+            raise UnknownName(unknown("kind", name, [*known]))
+    loaded = {name: known[name] for name in (known if kinds is None else kinds)}
     found = [score for name, kind in loaded.items() for score in run(name, kind, tables)]
     with as_shipped():
         again = {name: kind for name, kind in loaded.items() if kind.holds_out}
@@ -120,6 +123,7 @@ def assemble(
     names = list(dict.fromkeys((*board.ALWAYS, *loaded)))
     rows = {name: _rows_by_name(kind, tables) for name, kind in loaded.items()}
     systems = tuple(by_system(scores))
+    read = {file for kind in all_kinds().values() for file in kind.files}
 
     def row(score: Score) -> Row:
         return rows[score.kind].get(row_name(score)) or {}
@@ -146,14 +150,9 @@ def assemble(
         calibrated=calibrated(tables) if COLLECTIVES & loaded.keys() else (),
         aims=tuple(outcomes(systems)),
         nested=_folds(loaded),
-        unread=tuple(sorted(tables.keys() - {f for k in _all_kinds() for f in k.files})),
+        unread=tuple(sorted(tables.keys() - read)),
         provenance=provenance(sources=tuple(_sources(tables)), assumptions=()),
     )
-
-
-def _all_kinds() -> list[Kind]:
-    names = plugins.names(folder_of_kinds)
-    return [plugins.load(folder_of_kinds, name, Kind) for name in names]
 
 
 def _sources(tables: Tables) -> list[str]:
