@@ -448,13 +448,9 @@ def _trial(name: str, form: Variant, setting: Setting, cost: Sequence[float]) ->
     explained = shape.explain(faulty, points)
     found = _left(explained)
     group = shape.leading_group(found)
-    by_share = sorted(
-        (candidate for candidate in found if candidate.group),
-        key=lambda candidate: -candidate.probability,
-    )
     return _Trial(
         fault=name, outcome=outcome, group=group,
-        ranked=tuple(candidate.name for candidate in by_share),
+        ranked=tuple(candidate.name for candidate in found if candidate.group),
         stated=sum(candidate.probability for candidate in found if candidate.name in group),
         suspect=outcome is Outcome.PASS and shape.is_suspect(explained),
         harm_ratio=_harm(timings, cost), counted=_counted(found, name, form),
