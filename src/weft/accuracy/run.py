@@ -11,7 +11,7 @@ from weft.accuracy.aims import LARGE, SMALL, outcomes
 from weft.accuracy.by_system import by_system
 from weft.accuracy.calibrated import calibrated
 from weft.accuracy.kind import Kind, LeftOut, Row, Score, all_kinds, as_shipped, is_apart
-from weft.accuracy.nested import Nested, check
+from weft.accuracy.nested import check
 from weft.accuracy.scoreboard import Scoreboard
 from weft.accuracy.trend import trends
 from weft.errors import UnknownName
@@ -44,11 +44,6 @@ def score(data_folder: Path | None = None, kinds: Sequence[str] | None = None) -
         shipped = [score for name, kind in again.items() for score in run(name, kind, tables)]
     shown = str(data_folder) if data_folder else "shipped"
     return assemble(shown, loaded, tables, found, shipped)
-
-
-def _folds(loaded: Mapping[str, Kind]) -> Nested | None:
-    """Check the committed folds against the measurements that come with weft."""
-    return check(files.read(files.SHIPPED)) if COLLECTIVES & loaded.keys() else None
 
 
 def run(name: str, kind: Kind, tables: Tables) -> list[Found]:
@@ -97,17 +92,14 @@ def _checked(score: Found, rows: Mapping[str, Row]) -> Found:
     if isinstance(score, LeftOut):
         return score
     notes = (rows.get(row_name(score)) or {}).get("notes") or ""
+    reason = ""
     if any(words in notes.lower() for words in TWICE):
-        return LeftOut(
-            kind=score.kind, row=score.row, reason="counted once: another row has it"
-        )
-    if not (math.isfinite(score.measured) and score.measured > 0):
-        return LeftOut(
-            kind=score.kind, row=score.row, reason="measured figure is not above zero"
-        )
-    if not (math.isfinite(score.predicted) and score.predicted >= 0):
-        return LeftOut(kind=score.kind, row=score.row, reason="no finite prediction")
-    return score
+        reason = "counted once: another row has it"
+    elif not (math.isfinite(score.measured) and score.measured > 0):
+        reason = "measured figure is not above zero"
+    elif not (math.isfinite(score.predicted) and score.predicted >= 0):
+        reason = "no finite prediction"
+    return LeftOut(kind=score.kind, row=score.row, reason=reason) if reason else score
 
 
 def assemble(
@@ -124,6 +116,7 @@ def assemble(
     rows = {name: _rows_by_name(kind, tables) for name, kind in loaded.items()}
     systems = tuple(by_system(scores))
     read = {file for kind in all_kinds().values() for file in kind.files}
+    swept = bool(COLLECTIVES & loaded.keys())
 
     def row(score: Score) -> Row:
         return rows[score.kind].get(row_name(score)) or {}
@@ -147,13 +140,14 @@ def assemble(
         trends=tuple(trends(scores, row)),
         scores=tuple(scores),
         by_system=systems,
-        calibrated=calibrated(tables) if COLLECTIVES & loaded.keys() else (),
+        calibrated=calibrated(tables) if swept else (),
         aims=tuple(outcomes(systems)),
-        nested=_folds(loaded),
+        nested=check(files.read(files.SHIPPED)) if swept else None,
         unread=tuple(sorted(tables.keys() - read)),
-        provenance=provenance(sources=tuple(_sources(tables)), assumptions=()),
+        provenance=provenance(
+            sources=tuple(
+                f"{name}.csv: {len(own)} rows" for name, own in sorted(tables.items())
+            ),
+            assumptions=(),
+        ),
     )
-
-
-def _sources(tables: Tables) -> list[str]:
-    return [f"{name}.csv: {len(rows)} rows" for name, rows in sorted(tables.items())]
