@@ -12,9 +12,10 @@ import argparse
 import itertools
 import math
 import random
+from functools import partial
 from statistics import fmean
 
-from weft.bench.localise import LEAST_LEFT, MOST_LEFT, NOISE_RATIO, Layout, search
+from weft.bench.localise import LEAST_LEFT, MOST_LEFT, NOISE_RATIO, Layout, localise, search
 
 LARGE = 232
 
@@ -35,9 +36,10 @@ def trial(
         slow = set(ends) <= set(asked) if path else faulty in layout.touches(asked)
         return (left if slow else 1.0) * math.exp(draw.gauss(0, NOISE_RATIO)) * 1e10
 
-    found, rounds = search(
-        layout, measure, expected_bytes_per_s=1e10, at_once=at_once, largest_group=group
+    plan = partial(
+        localise, layout, expected_bytes_per_s=1e10, at_once=at_once, largest_group=group
     )
+    found, rounds = search(plan, measure)
     return len(found.outcomes), rounds, found.named[:1] == (right,)
 
 

@@ -7,16 +7,14 @@ from importlib.resources import files
 
 import pytest
 
-from weft.accuracy.kind import LeftOut, Score, as_shipped
-from weft.accuracy.kinds.training_step import training_step
-from weft.accuracy.kinds.training_step_one_gpu import training_step_one_gpu
-from weft.accuracy.kinds.training_step_single_host import training_step_single_host
+from weft.accuracy.kind import LeftOut, Score, all_kinds, as_shipped
 
 pytestmark = pytest.mark.published
 DATA = files("weft.accuracy") / "data"
 
 
-def scores(kind):
+def scores(name):
+    kind = all_kinds()[name]
     (name,) = kind.files
     with (DATA / f"{name}.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -25,13 +23,13 @@ def scores(kind):
 
 @pytest.fixture(scope="module")
 def runs():
-    rows, found = scores(training_step)
+    rows, found = scores("training_step")
     texts = {row["row_id"]: row for row in rows}
     return texts, [one for one in found if isinstance(one, Score)]
 
 
 def test_every_row_is_scored_or_left_out_with_a_reason():
-    rows, found = scores(training_step)
+    rows, found = scores("training_step")
     assert [one.row for one in found] == [row["row_id"] for row in rows]
     assert all(one.reason for one in found if isinstance(one, LeftOut))
     assert sum(isinstance(one, Score) for one in found) > 1150
@@ -58,11 +56,13 @@ def test_bands_hold_about_four_fifths(runs):
 
 
 def test_the_single_host_grid_is_close():
-    found = [one for one in scores(training_step_single_host)[1] if isinstance(one, Score)]
+    found = [one for one in scores("training_step_single_host")[1] if isinstance(one, Score)]
     assert len(found) == 1440
     assert statistics.median(abs(one.error_ratio) for one in found) < 0.16
     with as_shipped():
-        known = [one for one in scores(training_step_single_host)[1] if isinstance(one, Score)]
+        known = [
+            one for one in scores("training_step_single_host")[1] if isinstance(one, Score)
+        ]
     assert statistics.median(abs(one.error_ratio) for one in known) < 0.08
 
 
@@ -124,7 +124,7 @@ def test_what_a_setting_gains_has_the_right_sign(runs, slower, faster):
 
 def test_one_gpu_is_inside_its_bands_without_its_own_rows():
     """Five steps of PyTorch 2.11 on one H100; the aim is that all are inside."""
-    _, found = scores(training_step_one_gpu)
+    _, found = scores("training_step_one_gpu")
     assert len(found) == 5
     assert all(one.inside for one in found)
     assert max(abs(one.error_ratio) for one in found) < 0.15
@@ -133,7 +133,7 @@ def test_one_gpu_is_inside_its_bands_without_its_own_rows():
 def test_what_compiling_gains_is_close(runs):
     """One table of TorchTitan, 8 and 128 GPUs; and one GPU, two models."""
     by_row = {one.row: one for one in runs[1]} | {
-        one.row: one for one in scores(training_step_one_gpu)[1]
+        one.row: one for one in scores("training_step_one_gpu")[1]
     }
     for eager, compiled in (
         ("t00217", "t00218"), ("t00220", "t00221"), ("g00001", "g00002"), ("g00003", "g00004"),

@@ -16,7 +16,6 @@ from weft import plugins
 SOURCE = Path(weft.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 KINDS = {
-    "weft.accuracy.kinds": "weft.accuracy.kind.Kind",
     "weft.engines.analytic.collective.algorithms": (
         "weft.engines.analytic.collective.algorithm.CollectiveAlgorithm"
     ),
@@ -63,6 +62,7 @@ def test_a_plugin_exports_its_own_name_and_says_what_it_is(folder, name, kind):
 
 
 TABLES = (
+    "weft.accuracy.kind.all_kinds",
     "weft.advise.consideration.CONSIDERATIONS", "weft.advise.inputs.INPUTS",
     "weft.bench.check.all_checks", "weft.bench.fault.all_faults",
     "weft.bench.launcher.LAUNCHERS", "weft.bench.tool.TOOLS", "weft.collect.way.WAYS",

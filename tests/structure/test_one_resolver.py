@@ -7,8 +7,8 @@ SOURCE = Path(__file__).parents[2] / "src" / "weft"
 KINDS = {"fabrics", "switches", "nics", "cables", "providers"}
 RESOLVER = {"spec/compatibility.py", "network/network.py", "network/fabric.py"}
 WITHOUT_A_CLUSTER = {
-    "accuracy/kinds/fabric_behaviour.py": "a published behaviour names its fabric alone",
-    "accuracy/kinds/topology.py": "a published design names its switch alone",
+    "accuracy/rows/fabric_behaviour.py": "a published behaviour names its fabric alone",
+    "accuracy/rows/topology.py": "a published design names its switch alone",
     "advise/attachment.py": "a search that has no NIC yet",
     "advise/best.py": "a search that has no cable yet",
     "advise/candidate.py": "a candidate has no cluster yet",

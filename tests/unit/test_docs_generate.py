@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from weft import plugins
-from weft.accuracy import kinds, score
+from weft.accuracy import score
+from weft.accuracy.kind import all_kinds
 from weft.generate.target import target_names
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "generate.py"
@@ -34,7 +34,7 @@ def test_the_page_on_accuracy_states_aims_reasons_and_rows_left_out():
 
 def test_every_reason_is_about_a_kind_that_is_scored():
     reasons = tomllib.loads((SCRIPT.parent / "accuracy_reasons.toml").read_text())
-    assert set(reasons) <= set(plugins.names(kinds))
+    assert set(reasons) <= set(all_kinds())
 
 
 def test_an_unknown_page_is_refused(capsys):

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from weft.accuracy.posterior import Scale, scale
 from weft.doctor.diagnose import diagnose
-from weft.doctor.findings import HIGH_RATIO, MEDIUM_RATIO, NAMED_RATIO, Finding
+from weft.doctor.findings import HIGH_RATIO, MEDIUM_RATIO, NAMED_RATIO
 from weft.errors import Unreadable
 from weft.inventory.severity import Severity
 
@@ -175,7 +175,14 @@ def _case(path: Path) -> DoctorCase:
     result = diagnose([path.parent / name for name in known.get("files", ())])
     expected = canonical(known.get("cause_class", ""))
     healthy = bool(known.get("healthy")) or expected.startswith(_QUIET)
-    found = tuple(map(_found, result.findings))
+    found = tuple(
+        Found(
+            cause=canonical(one.cause), severity=one.severity,
+            confidence_ratio=one.probability_ratio,
+            evidence=tuple(line.place for line in one.evidence),
+        )
+        for one in result.findings
+    )  # fmt: skip
     ranked = tuple(dict.fromkeys(map(canonical, result.causes)))
     alarms = (own.severity is Severity.ERROR and own.confidence_ratio >= NAMED_RATIO
               for own in found)  # fmt: skip
@@ -191,12 +198,4 @@ def _case(path: Path) -> DoctorCase:
         read_ratio=min(1.0, matched / lines) if lines else 0.0,
         first=ranked[:1] == (expected,), top3=expected in ranked[:_TOP],
         false_alarm=healthy and any(alarms),
-    )  # fmt: skip
-
-
-def _found(finding: Finding) -> Found:
-    return Found(
-        cause=canonical(finding.cause), severity=finding.severity,
-        confidence_ratio=finding.probability_ratio,
-        evidence=tuple(line.place for line in finding.evidence),
     )  # fmt: skip

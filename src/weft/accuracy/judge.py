@@ -177,7 +177,7 @@ class JudgeScore:
 def score(folder: Path | None = None) -> JudgeScore:
     """Score the judge over a folder of published sweeps; without one over those shipped."""
     data = tables.read(folder or tables.SHIPPED)
-    seen, curves = _Seen(), list[_Curve]()
+    seen, curves = _Seen(), list[tuple[JudgedRun, Setting, Errors]]()
     for run, setting, site in settings(data):
         if setting is None:
             seen.left_out += 1
@@ -192,11 +192,11 @@ def score(folder: Path | None = None) -> JudgeScore:
                 seen.trials += _laid_over(setting, judged.run)
                 seen.good_trials += _laid_over(good, judged.run)
                 if _has_a_curve(setting):
-                    curves.append(_Curve(judged.run, site, setting, _errors(setting)))
-    for place, curve in enumerate(curves):
-        lent = [curves[(place + step) % len(curves)].errors for step in range(len(BESIDE) + 1)]
-        with constants.using(constants.without(curve.site)):
-            seen.three_trials += _laid_over(_with_beside(curve.setting, lent), curve.run)
+                    curves.append((judged, setting, _errors(setting)))
+    for place, (judged, setting, _) in enumerate(curves):
+        lent = [curves[(place + step) % len(curves)][2] for step in range(len(BESIDE) + 1)]
+        with constants.using(constants.without(judged.site)):
+            seen.three_trials += _laid_over(_with_beside(setting, lent), judged.run)
     return _score(seen)
 
 
@@ -214,12 +214,6 @@ def _errors(setting: Setting) -> Errors:
     ]
 
 
-def _nearest(errors: Errors, size_bytes: float) -> float:
-    """Return the error at the size that is nearest."""
-    place = math.log2(size_bytes)
-    return min(errors, key=lambda error: abs(error[0] - place))[1]
-
-
 def _with_timings(setting: Setting, timings: Iterable[Timing]) -> Setting:
     return replace(setting, sweep=replace(setting.sweep, timings=tuple(timings)))
 
@@ -230,19 +224,14 @@ def _with_beside(setting: Setting, errors: Sequence[Errors]) -> Setting:
     tests = [MessageTest(what="collective", operation=kind)
              for kind in (setting.sweep.operation, *BESIDE)]  # fmt: skip
     several = _with_timings(setting, (replace(t, test=test) for test in tests for t in own))
-    off = [_nearest(lent, timing.size_bytes) for lent in errors for timing in own]
+    # Each size errs as the nearest size of the sweep that lends its errors.
+    places = [math.log2(timing.size_bytes) for timing in own]
+    off = [min(lent, key=lambda error: abs(error[0] - place))[1]
+           for lent in errors for place in places]  # fmt: skip
     points = zip(several.sweep.timings, expected(several), off, strict=True)
     return _with_timings(
         several, (replace(t, time_s=p.time_s.value * math.exp(error)) for t, p, error in points)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Curve:
-    run: str
-    site: str
-    setting: Setting
-    errors: Errors
 
 
 @dataclass(slots=True)
@@ -312,15 +301,10 @@ def _with_good_run(setting: Setting, run: str) -> Setting:
     """
     draw = random.Random(f"{SEED} {run} day")  # noqa: S311 - a study
     day = draw.gauss(0, math.log1p(NARROWEST) / SIGMAS)
-    moved = _with_timings(
-        setting,
-        (
-            replace(
-                timing, time_s=timing.time_s * math.exp(day + draw.gauss(0, timing.noise_ratio))
-            )
-            for timing in setting.sweep.timings
-        ),
-    )
+    moved = _with_timings(setting, (
+        replace(t, time_s=t.time_s * math.exp(day + draw.gauss(0, t.noise_ratio)))
+        for t in setting.sweep.timings
+    ))  # fmt: skip
     return replace(moved, baseline=baseline(setting.sweep, [(run, setting.sweep)]))
 
 
@@ -371,20 +355,17 @@ def settings(
         if case is None or len(points) < FEWEST_SIZES:
             yield run, None, ""
             continue
+        timings = (
+            Timing(size_bytes=p.size_bytes, time_s=p.time_s,
+                   noise_ratio=noise.published(p.size_bytes))
+            for p in sorted(points, key=lambda point: point.size_bytes)
+        )  # fmt: skip
         sweep = Sweep(
             benchmark="nccl-tests", what="collective", operation=case.operation,
-            timings=tuple(map(_timing, sorted(points, key=lambda point: point.size_bytes))),
-            ranks=case.group.ranks, host_count=case.group.domains,
+            timings=tuple(timings), ranks=case.group.ranks, host_count=case.group.domains,
         )  # fmt: skip
         setting = Setting(cluster=case.cluster, sweep=sweep, group=case.group)
         yield run, setting, case.site
-
-
-def _timing(point: rows.Point) -> Timing:
-    return Timing(
-        size_bytes=point.size_bytes, time_s=point.time_s,
-        noise_ratio=noise.published(point.size_bytes),
-    )  # fmt: skip
 
 
 def _judged(run: Row, setting: Setting, site: str) -> JudgedRun:
@@ -448,13 +429,9 @@ def _trial(name: str, form: Variant, setting: Setting, cost: Sequence[float]) ->
     explained = shape.explain(faulty, points)
     found = _left(explained)
     group = shape.leading_group(found)
-    by_share = sorted(
-        (candidate for candidate in found if candidate.group),
-        key=lambda candidate: -candidate.probability,
-    )
     return _Trial(
         fault=name, outcome=outcome, group=group,
-        ranked=tuple(candidate.name for candidate in by_share),
+        ranked=tuple(candidate.name for candidate in found if candidate.group),
         stated=sum(candidate.probability for candidate in found if candidate.name in group),
         suspect=outcome is Outcome.PASS and shape.is_suspect(explained),
         harm_ratio=_harm(timings, cost), counted=_counted(found, name, form),

@@ -1,9 +1,13 @@
 """What a kind of measurement is: rows of published CSV files in, scored predictions out."""
 
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import import_module
+from importlib.resources import files
 from typing import Any, Final, Self
 
 from weft.errors import WeftError
@@ -59,7 +63,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """One kind of measurement.
+    """One kind of measurement: a row of ``kinds.toml``.
 
     ``score(tables)`` gets all CSV files of a data folder that are there (name without
     ``.csv`` -> rows) and yields a Score or a LeftOut for every row it is responsible for.
@@ -68,10 +72,24 @@ class Kind:
     title: str
     files: tuple[str, ...]
     score: Callable[[Mapping[str, list[Row]]], Iterable[Score | LeftOut]]
-    groups_by: tuple[str, ...] = field(default=())
+    groups_by: tuple[str, ...] = ()
     """Labels that the scoreboard breaks this kind down by."""
     holds_out: bool = False
     """It predicts a row with constants fitted without its site, while ``is_holding_out()``."""
+
+
+@cache
+def all_kinds() -> Mapping[str, Kind]:
+    """Return every kind by name."""
+    text = (files("weft.accuracy") / "kinds.toml").read_text("utf-8")
+    return {name: _kind(name, **row) for name, row in tomllib.loads(text).items()}
+
+
+def _kind(name: str, *, score: str, **row: Any) -> Kind:  # noqa: ANN401 - the other fields
+    module, _, function = score.partition(".")
+    scores = getattr(import_module(f"weft.accuracy.rows.{module}"), function)
+    row |= {key: tuple(row[key]) for key in ("files", "groups_by")}
+    return Kind(score=partial(scores, name, **row.pop("with", {})), **row)
 
 
 def row_by_row(

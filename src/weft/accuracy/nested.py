@@ -6,7 +6,8 @@ of each family's predicted times as they were when it was written.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from math import log
 from statistics import fmean
@@ -42,21 +43,11 @@ def mean_log_times(tables: Mapping[str, list[Row]]) -> dict[str, float]:
         if not case or not family:
             continue
         with constants.using(constants.without_family(family)):
-            found[family] += _logs(case, points)
-    return {family: fmean(logs) for family, logs in sorted(found.items()) if logs}
-
-
-def _logs(case: rows.Case, points: Iterable[rows.Point]) -> list[float]:
-    found = []
-    for point in points:
-        try:
-            time = collective_time(
-                case.cluster, case.operation, point.size_bytes, case.group
-            ).time_s
-        except WeftError:
-            continue
-        found.append(log(time.value))
-    return found
+            for point in points:
+                asked = case.cluster, case.operation, point.size_bytes, case.group
+                with suppress(WeftError):
+                    found[family].append(log(collective_time(*asked).time_s.value))
+    return {family: fmean(logs) for family, logs in sorted(found.items())}
 
 
 def check(tables: Mapping[str, list[Row]]) -> Nested:

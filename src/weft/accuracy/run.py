@@ -5,17 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from weft import plugins
-from weft.accuracy import kinds as folder_of_kinds
 from weft.accuracy import scoreboard as board
 from weft.accuracy import tables as files
 from weft.accuracy.aims import LARGE, SMALL, outcomes
 from weft.accuracy.by_system import by_system
 from weft.accuracy.calibrated import calibrated
-from weft.accuracy.kind import Kind, LeftOut, Row, Score, as_shipped, is_apart
-from weft.accuracy.nested import Nested, check
+from weft.accuracy.kind import Kind, LeftOut, Row, Score, all_kinds, as_shipped, is_apart
+from weft.accuracy.nested import check
 from weft.accuracy.scoreboard import Scoreboard
 from weft.accuracy.trend import trends
+from weft.errors import UnknownName
+from weft.plugins import unknown
 from weft.predict.provenance import provenance
 
 Tables = Mapping[str, list[Row]]
@@ -33,19 +33,17 @@ def score(data_folder: Path | None = None, kinds: Sequence[str] | None = None) -
     fit has seen is predicted by a fit without it; ``as_shipped`` has the shipped constants.
     """
     tables = files.read(data_folder or files.SHIPPED)
-    names = list(kinds) if kinds is not None else plugins.names(folder_of_kinds)
-    loaded = {name: plugins.load(folder_of_kinds, name, Kind) for name in names}
+    known = all_kinds()
+    for name in kinds or ():
+        if name not in known:
+            raise UnknownName(unknown("kind", name, [*known]))
+    loaded = {name: known[name] for name in (known if kinds is None else kinds)}
     found = [score for name, kind in loaded.items() for score in run(name, kind, tables)]
     with as_shipped():
         again = {name: kind for name, kind in loaded.items() if kind.holds_out}
         shipped = [score for name, kind in again.items() for score in run(name, kind, tables)]
     shown = str(data_folder) if data_folder else "shipped"
     return assemble(shown, loaded, tables, found, shipped)
-
-
-def _folds(loaded: Mapping[str, Kind]) -> Nested | None:
-    """Check the committed folds against the measurements that come with weft."""
-    return check(files.read(files.SHIPPED)) if COLLECTIVES & loaded.keys() else None
 
 
 def run(name: str, kind: Kind, tables: Tables) -> list[Found]:
@@ -94,17 +92,14 @@ def _checked(score: Found, rows: Mapping[str, Row]) -> Found:
     if isinstance(score, LeftOut):
         return score
     notes = (rows.get(row_name(score)) or {}).get("notes") or ""
+    reason = ""
     if any(words in notes.lower() for words in TWICE):
-        return LeftOut(
-            kind=score.kind, row=score.row, reason="counted once: another row has it"
-        )
-    if not (math.isfinite(score.measured) and score.measured > 0):
-        return LeftOut(
-            kind=score.kind, row=score.row, reason="measured figure is not above zero"
-        )
-    if not (math.isfinite(score.predicted) and score.predicted >= 0):
-        return LeftOut(kind=score.kind, row=score.row, reason="no finite prediction")
-    return score
+        reason = "counted once: another row has it"
+    elif not (math.isfinite(score.measured) and score.measured > 0):
+        reason = "measured figure is not above zero"
+    elif not (math.isfinite(score.predicted) and score.predicted >= 0):
+        reason = "no finite prediction"
+    return LeftOut(kind=score.kind, row=score.row, reason=reason) if reason else score
 
 
 def assemble(
@@ -120,6 +115,8 @@ def assemble(
     names = list(dict.fromkeys((*board.ALWAYS, *loaded)))
     rows = {name: _rows_by_name(kind, tables) for name, kind in loaded.items()}
     systems = tuple(by_system(scores))
+    read = {file for kind in all_kinds().values() for file in kind.files}
+    swept = bool(COLLECTIVES & loaded.keys())
 
     def row(score: Score) -> Row:
         return rows[score.kind].get(row_name(score)) or {}
@@ -143,18 +140,14 @@ def assemble(
         trends=tuple(trends(scores, row)),
         scores=tuple(scores),
         by_system=systems,
-        calibrated=calibrated(tables) if COLLECTIVES & loaded.keys() else (),
+        calibrated=calibrated(tables) if swept else (),
         aims=tuple(outcomes(systems)),
-        nested=_folds(loaded),
-        unread=tuple(sorted(tables.keys() - {f for k in _all_kinds() for f in k.files})),
-        provenance=provenance(sources=tuple(_sources(tables)), assumptions=()),
+        nested=check(files.read(files.SHIPPED)) if swept else None,
+        unread=tuple(sorted(tables.keys() - read)),
+        provenance=provenance(
+            sources=tuple(
+                f"{name}.csv: {len(own)} rows" for name, own in sorted(tables.items())
+            ),
+            assumptions=(),
+        ),
     )
-
-
-def _all_kinds() -> list[Kind]:
-    names = plugins.names(folder_of_kinds)
-    return [plugins.load(folder_of_kinds, name, Kind) for name in names]
-
-
-def _sources(tables: Tables) -> list[str]:
-    return [f"{name}.csv: {len(rows)} rows" for name, rows in sorted(tables.items())]

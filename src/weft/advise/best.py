@@ -7,7 +7,7 @@ with equal figures only the cheapest is timed; and what cannot beat the best fou
 the time of a network that is no slower, is not timed at all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -81,14 +81,9 @@ def best(
     if candidate.name == GIVEN:
         return _as_given(cluster, jobs, ways)
     search = _Search(candidate=candidate, jobs=tuple(jobs), ways=ways, pins=pins, goal=goal)
-    refusals = []
-    for choice in candidate.choices(cluster):
-        try:
-            search.run(candidate.with_storage(cluster.with_(fabric=choice)))
-        except Infeasible as error:
-            refusals.append(str(error))
+    refused = search.over_settings(cluster, search.run)
     if not search.found:
-        raise Infeasible("; ".join(dict.fromkeys(refusals)) or "no network reaches the target")
+        raise Infeasible(refused or "no network reaches the target")
     return search.result()
 
 
@@ -101,21 +96,17 @@ def networks(
     """
     search = _Search(candidate=candidate, jobs=(), ways=(), pins=pins, goal=CHEAPEST)
     found: list[tuple[Cluster, float]] = []
-    refusals = []
-    for choice in candidate.choices(cluster):
-        own = candidate.with_storage(cluster.with_(fabric=choice))
+
+    def gather(own: Cluster) -> None:
         prices = tariff(own)
-        try:
-            for attachment in attachments(own, pins):
-                nics_usd = prices.nics_usd(attachment.nic, own.hosts * attachment.count)
-                found += [
-                    (search.built(own, one), one.usd_per_gpu_hour)
-                    for one in search.priced(own, attachment, prices, nics_usd)
-                ]
-        except Infeasible as error:
-            refusals.append(str(error))
+        for attachment in attachments(own, pins):
+            nics_usd = prices.nics_usd(attachment.nic, own.hosts * attachment.count)
+            priced = search.priced(own, attachment, prices, nics_usd)
+            found.extend((search.built(own, one), one.usd_per_gpu_hour) for one in priced)
+
+    refused = search.over_settings(cluster, gather)
     if not found:
-        raise Infeasible("; ".join(dict.fromkeys(refusals)))
+        raise Infeasible(refused)
     return found
 
 
@@ -172,14 +163,24 @@ class _Search:
     ideals: dict[tuple[object, ...], tuple[float, ...]] = field(default_factory=dict)
     """Steps with the best wiring of each attachment; settings are searched best first."""
 
+    def over_settings(self, cluster: Cluster, search: Callable[[Cluster], None]) -> str:
+        """Search each setting of the fabric; return why those that cannot be built cannot."""
+        refusals = []
+        for choice in self.candidate.choices(cluster):
+            try:
+                search(self.candidate.with_storage(cluster.with_(fabric=choice)))
+            except Infeasible as error:
+                refusals.append(str(error))
+        return "; ".join(dict.fromkeys(refusals))
+
     def run(self, cluster: Cluster) -> None:
         """Search all NICs and wirings on one fabric with its settings, the best bound first."""
         prices = tariff(cluster)
         waiting: list[tuple[float, _Priced]] = []
         for attachment in attachments(cluster, self.pins):
             nics_usd = prices.nics_usd(attachment.nic, cluster.hosts * attachment.count)
-            least = prices.usd_per_gpu_hour(nics_usd)
-            if self._is_hopeless(cluster, attachment, least):
+            usd = prices.usd_per_gpu_hour(nics_usd)
+            if self._is_hopeless(cluster, attachment, usd):
                 continue
             priced = self.priced(cluster, attachment, prices, nics_usd)
             if not priced:
@@ -188,14 +189,10 @@ class _Search:
             self.floors = self.floors or self._floors(self.built(cluster, ideal))
             steps = self._time(cluster, ideal)
             self.ideals[_key(attachment)] = steps
-            waiting += [
-                (
-                    self._score(cluster, one.usd_per_gpu_hour, self._bound(steps, ideal, one)),
-                    one,
-                )
-                for one in priced
-                if one is not ideal
-            ]
+            for one in priced:
+                if one is not ideal:
+                    least = self._bound(steps, ideal, one)
+                    waiting.append((self._score(cluster, one.usd_per_gpu_hour, least), one))
         for bound, one in sorted(waiting, key=lambda pair: pair[0]):
             if bound >= self.best_score:
                 break
@@ -235,11 +232,7 @@ class _Search:
     def _floors(self, cluster: Cluster) -> Floors:
         """Return, of each way to run each job, what no network of this fabric improves on."""
         return tuple(
-            tuple(
-                alone + (1 - WIRING_GAIN) * (timed - alone)
-                for alone, timed in zip(ways.floors_s, ways.steps_s(cluster), strict=True)
-            )
-            for ways in self.ways
+            tuple(_rewired(ways.floors_s, ways.steps_s(cluster))) for ways in self.ways
         )
 
     def _bound(self, steps_s: Sequence[float], ideal: _Priced, one: _Priced) -> Sequence[float]:
@@ -248,11 +241,7 @@ class _Search:
 
     def _relaxed(self, steps_s: Sequence[float]) -> Sequence[float]:
         """Return what better wiring may make of steps."""
-        alone = _least(tuple(ways.floors_s for ways in self.ways))
-        return [
-            least + (1 - WIRING_GAIN) * (step - least)
-            for least, step in zip(alone, steps_s, strict=True)
-        ]
+        return _rewired(_least(tuple(ways.floors_s for ways in self.ways)), steps_s)
 
     def _score(self, cluster: Cluster, usd: float, steps_s: Sequence[float]) -> float:
         if self.goal.step_s is None:
@@ -281,13 +270,10 @@ class _Search:
         steps = tuple(each.step_s for each in timed)
         score = self._score(cluster, one.usd_per_gpu_hour, steps)
         if score < inf:
+            jobs, usd = tuple(each.job for each in timed), one.usd_per_gpu_hour
             self.found.append(
                 Found(
-                    cluster=built,
-                    jobs=tuple(each.job for each in timed),
-                    steps_s=steps,
-                    usd_per_gpu_hour=one.usd_per_gpu_hour,
-                    score=score,
+                    cluster=built, jobs=jobs, steps_s=steps, usd_per_gpu_hour=usd, score=score
                 )
             )
             self.best_score = min(self.best_score, score)
@@ -295,15 +281,20 @@ class _Search:
 
     def result(self) -> Found:
         """Return the best found, with the next best that differ in topology or NICs."""
-        ordered = sorted(self.found, key=lambda found: found.score)
-        first = ordered[0]
-        seen, others = {_shape(first)}, []
-        for found in ordered[1:]:
-            if _shape(found) not in seen:
-                seen.add(_shape(found))
-                others.append(found)
+        of_shape: dict[tuple[object, ...], Found] = {}
+        for found in sorted(self.found, key=lambda found: found.score):
+            of_shape.setdefault(_shape(found), found)
+        first, *others = of_shape.values()
         alternatives = tuple(others[:ALTERNATIVES])
         return replace(first, alternatives=alternatives, timed=len(self.found))
+
+
+def _rewired(alone_s: Sequence[float], steps_s: Sequence[float]) -> list[float]:
+    """Return what better wiring may make of steps, given those without any network."""
+    return [
+        alone + (1 - WIRING_GAIN) * (step - alone)
+        for alone, step in zip(alone_s, steps_s, strict=True)
+    ]
 
 
 def _key(attachment: Attachment) -> tuple[object, ...]:

@@ -100,14 +100,12 @@ def crossing(
 
 def break_even(
     case: Case, name: str, asked: Input, margins: Mapping[str, float] | None = None
-) -> BreakEven | None:
-    """Find where one input changes the verdict; nothing where the input has no meaning here.
+) -> BreakEven:
+    """Find where one input that applies here changes the verdict.
 
     A rival takes over when its tokens cost less by more than its margin, which is what is
     not known of the difference: without margins, when they cost less at all.
     """
-    if not asked.applies(case):
-        return None
     verdict = case.verdict.name
     beyond = {row.name: (margins or {}).get(row.name, 0.0) for row in case.rivals}
     costs = partial(_costs, case, asked, {verdict: 0.0} | beyond)

@@ -121,26 +121,16 @@ class Case:
             return best(find(GIVEN), self.given[name], self.jobs)
         return self.seek(find(name), self.cluster, self.jobs, self.pins)
 
-    def row(
-        self,
-        name: str,
-        *,
-        change: Callable[[Cluster], Cluster] | None = None,
-        job: Job | None = None,
-    ) -> Row:
-        """Predict one candidate at its best, or with a change to that cluster or job."""
+    def row(self, name: str, *, change: Callable[[Cluster], Cluster] | None = None) -> Row:
+        """Predict one candidate at its best, or with a change to that cluster."""
         found = self.found(name)
         cluster = fitted(change(found.cluster)) if change else found.cluster
-        jobs = found.jobs if job is None else (job,)
         total = sum(one.weight for one in self.jobs)
-        weights = (1.0,) if job is not None else [one.weight / total for one in self.jobs]
         return Row(
-            name=name,
-            candidate=self.candidate(name),
-            predictions=tuple(self.oracle.predict(cluster, one) for one in jobs),
-            weights=tuple(weights),
-            years=self.years,
-        )
+            name=name, candidate=self.candidate(name), years=self.years,
+            predictions=tuple(self.oracle.predict(cluster, one) for one in found.jobs),
+            weights=tuple(one.weight / total for one in self.jobs),
+        )  # fmt: skip
 
     def pace(
         self,

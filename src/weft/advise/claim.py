@@ -143,21 +143,13 @@ def overall(outcomes: Iterable[Outcome]) -> Outcome:
 def concluded(claim: Claim, findings: tuple[Finding, ...]) -> Tested:
     """Return a claim with its outcome, from its findings alone."""
     outcome = overall(one.outcome for one in findings)
-    return Tested(
-        claim=claim.name,
-        point=claim.point,
-        articles=claim.articles,
-        text=claim.text,
-        outcome=outcome,
-        condition=_condition(outcome, findings),
-        findings=findings,
-    )
-
-
-def _condition(outcome: Outcome, findings: tuple[Finding, ...]) -> str:
     wanted = Outcome.HOLDS if outcome is Outcome.WHEN else outcome
     labels = [one.label for one in findings if one.outcome is wanted]
-    return "" if len(labels) == len(findings) else "; ".join(labels)
+    return Tested(
+        claim=claim.name, point=claim.point, articles=claim.articles, text=claim.text,
+        outcome=outcome, findings=findings,
+        condition="" if len(labels) == len(findings) else "; ".join(labels),
+    )  # fmt: skip
 
 
 def rounded(found: Estimate) -> Estimate:
@@ -175,30 +167,21 @@ def _rounded(number: float) -> float:
     return round(number, FIGURES - 1 - floor(log10(abs(number))))
 
 
-RESERVED: Final = frozenset({"quantity", "label", "low", "high"})
-
-
 @cache
 def claims_of_articles() -> tuple[Claim, ...]:
     """Read every claim."""
     text = (files("weft.advise") / "claims.toml").read_text(encoding="utf-8")
     return tuple(
         Claim(
-            name=name,
-            point=row["point"],
-            articles=tuple(row["articles"]),
-            text=row["text"],
-            statements=tuple(_statement(one) for one in row["statements"]),
+            name=name, point=row["point"], articles=tuple(row["articles"]), text=row["text"],
+            statements=tuple(_statement(**one) for one in row["statements"]),
         )
         for name, row in tomllib.loads(text).items()
-    )
+    )  # fmt: skip
 
 
-def _statement(row: Mapping[str, object]) -> Statement:
-    ends = {key: float(str(row[key])) for key in ("low", "high") if key in row}
-    return Statement(
-        quantity=str(row["quantity"]),
-        label=str(row["label"]),
-        claimed=Claimed(**ends),
-        of={key: value for key, value in row.items() if key not in RESERVED},
-    )
+def _statement(
+    *, quantity: str, label: str, low: float = -inf, high: float = inf, **of: object
+) -> Statement:
+    claimed = Claimed(low=float(low), high=float(high))
+    return Statement(quantity=quantity, label=label, claimed=claimed, of=of)

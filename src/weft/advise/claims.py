@@ -54,12 +54,10 @@ def claims(
     trial = study(cluster, job, fidelity=fidelity, report=report)
     found = tuple(put_to_test(trial, claim) for claim in claims_of_articles())
     return Claims(
-        cluster=cluster,
-        job=job,
-        claims=found,
+        cluster=cluster, job=job, claims=found,
         outcomes=Counter(str(one.outcome.value) for one in found),
         provenance=trial.case.verdict.prediction.provenance,
-    )
+    )  # fmt: skip
 
 
 def study(
@@ -75,12 +73,9 @@ def study(
     )  # fmt: skip
     found = compared(case)
     case = replace(case, advised=found.recommendation.fabric or found.recommendation.cheapest)
+    packets = prober is not None and prober.engine.name == "packet"
     break_evens = {one.input: one for one in found.break_evens}
-    return Trial(
-        case=case,
-        break_evens=break_evens,
-        packets=prober is not None and prober.engine.name == "packet",
-    )
+    return Trial(case=case, break_evens=break_evens, packets=packets)
 
 
 def put_to_test(trial: Trial, claim: Claim) -> Tested:
@@ -98,11 +93,6 @@ def finding(trial: Trial, statement: Statement) -> Finding:
     except WeftError as error:
         found, outcome, evidence = None, Outcome.UNTESTED, str(error)
     return Finding(
-        label=statement.label,
-        quantity=asked.words(statement.of),
-        unit=asked.unit,
-        claimed=statement.claimed,
-        found=found,
-        outcome=outcome,
-        evidence=evidence,
-    )
+        label=statement.label, quantity=asked.words(statement.of), unit=asked.unit,
+        claimed=statement.claimed, found=found, outcome=outcome, evidence=evidence,
+    )  # fmt: skip

@@ -147,15 +147,13 @@ def compare(
     oracle = Oracle() if prober is None else Oracle.with_packets(prober)
     given = (cluster,) if isinstance(cluster, Cluster) else tuple(cluster)
     span = given[0].prices.years if years is None else years
-    if not 0 < span < inf:
-        raise SpecError(f"a cost over {span:g} years means nothing; give more than 0 years")
-    given = tuple(one.with_(prices=one.prices.with_(years=span)) for one in given)
+    given = tuple(over_years(one, span) for one in given)
     asked = (job,) if isinstance(job, Job) else tuple(job)
     jobs = tuple(Weighted(job=one, weight=one.weight) for one in asked)
     groups = tuple(same)
     kept = Pins.of(pins).and_same(groups)
     if "parallelism" in groups:
-        jobs = tuple(_resolved(oracle, given[0], one) for one in jobs)
+        jobs = tuple(replace(one, job=oracle.predict(given[0], one.job).job) for one in jobs)
     case = Case(
         cluster=given[0], jobs=jobs, years=span, names=names_of(given[0], jobs, fabrics),
         pins=kept, oracle=oracle,
@@ -181,6 +179,13 @@ def _lasting(lines: Sequence[Line], failed: Sequence[str]) -> Iterator[str]:
         yield f"{fault.title}, in {where}"
 
 
+def over_years(cluster: Cluster, years: float) -> Cluster:
+    """Return a cluster whose cost is counted over some years."""
+    if not 0 < years < inf:
+        raise SpecError(f"a cost over {years:g} years means nothing; give more than 0 years")
+    return cluster.with_(prices=cluster.prices.with_(years=years))
+
+
 def _as_they_are(case: Case, clusters: Sequence[Cluster]) -> Case:
     """Return a case whose rows are clusters, by their names."""
     named: dict[str, Cluster] = {}
@@ -188,10 +193,6 @@ def _as_they_are(case: Case, clusters: Sequence[Cluster]) -> Case:
         name = one.name if one.name not in named else f"{one.name} ({len(named) + 1})"
         named[name] = one
     return replace(case, names=tuple(named), given=named)
-
-
-def _resolved(oracle: Oracle, cluster: Cluster, one: Weighted) -> Weighted:
-    return replace(one, job=oracle.predict(cluster, one.job).job)
 
 
 def names_of(
@@ -230,13 +231,13 @@ def _renting(cluster: Cluster) -> tuple[str, ...]:
 def compared(case: Case) -> Comparison:
     """Return the table of a case, the recommendation and what would change it."""
     cheapest = case.best  # raises with the reasons of each when none can run
-    spreads = _spreads(case)
+    spreads = {row.name: spread(case, row) for row in case.rows}
     asked = () if case.given else CONSIDERATIONS
     alone = len(case.rows) == 1  # nothing to choose between
     weighed = () if alone else tuple(_weigh(case, name) for name in asked)
     advice = recommend(case, spreads, weighed)
     case = replace(case, advised=advice.fabric or advice.cheapest)
-    break_evens = {} if alone else _break_evens(case, spreads)
+    break_evens = () if alone else tuple(_break_evens(case, spreads))
     total = sum(job.weight for job in case.jobs)
     return Comparison(
         cluster=case.cluster,
@@ -248,15 +249,11 @@ def compared(case: Case) -> Comparison:
         left_out=_left_out(case),
         recommendation=advice,
         considerations=weighed,
-        break_evens=tuple(break_evens.values()),
+        break_evens=break_evens,
         notes=tuple(_notes(case)),
         timed=sum(found.timed for found in case.searched.values()),
         provenance=case.verdict.prediction.provenance,
     )
-
-
-def _spreads(case: Case) -> dict[str, Spread]:
-    return {row.name: spread(case, row) for row in case.rows}
 
 
 def _weigh(case: Case, name: str) -> Weighed:
@@ -266,29 +263,21 @@ def _weigh(case: Case, name: str) -> Weighed:
     except WeftError as error:
         opinion = Opinion(favours=(), reason=f"cannot be weighed here: {error}")
     return Weighed(
-        consideration=name,
-        title=asked.title,
-        favours=opinion.favours,
-        reason=opinion.reason,
-        numbers=opinion.numbers,
-        source=asked.source,
-        evidence=asked.evidence,
+        consideration=name, title=asked.title, favours=opinion.favours, reason=opinion.reason,
+        numbers=opinion.numbers, source=asked.source, evidence=asked.evidence,
         breaks_ties=asked.breaks_ties,
-    )
+    )  # fmt: skip
 
 
-def _break_evens(case: Case, spreads: Mapping[str, Spread]) -> dict[str, BreakEven]:
+def _break_evens(case: Case, spreads: Mapping[str, Spread]) -> Iterator[BreakEven]:
     mine = case.verdict
     own = spreads[mine.name]
     apart = {r.name: difference(mine, r, own, spreads[r.name]) for r in case.rivals}
     margins = {n: ratio.value / max(ratio.low, SMALLEST) - 1 for n, ratio in apart.items()}
-    found = {
-        name: break_even(case, name, asked, margins)
-        for name, asked in INPUTS.items()
+    for name, asked in INPUTS.items():
         # Nothing of clusters that are given is searched.
-        if not case.given or asked.confirmed is None
-    }
-    return {name: change for name, change in found.items() if change is not None}
+        if asked.applies(case) and not (case.given and asked.confirmed):
+            yield break_even(case, name, asked, margins)
 
 
 def _line(

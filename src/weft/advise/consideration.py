@@ -1,7 +1,9 @@
 """What an architect weighs beside the cost of a token."""
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Final
 
 from weft.advise.case import Case, Row
@@ -34,7 +36,7 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consideration:
-    """One thing to weigh."""
+    """One thing to weigh: a row of ``considerations.toml`` with its function."""
 
     title: str
     weigh: Callable[[Case], Opinion]
@@ -148,35 +150,11 @@ def _vendor_breadth(case: Case) -> Opinion:
     )
 
 
-CONSIDERATIONS: Final[Mapping[str, Consideration]] = {
-    "evidence": Consideration(
-        title="published measurements",
-        weigh=_evidence,
-        source="kinds of the sources of each fabric",
-        evidence="counted in the sources",
-    ),
-    "mis_tuning": Consideration(
-        title="mis-tuning",
-        weigh=_mis_tuning,
-        source="articles P and C (mis-tuned RoCE); factor of the fabric, not simulated",
-        evidence="assumption, not simulated",
-    ),
-    "operations": Consideration(
-        title="operations",
-        weigh=_operations,
-        source="articles P and C (what RoCE asks of its operators), E (skill to tune RoCE)",
-        evidence="assumption, not simulated",
-    ),
-    "performance": Consideration(
-        title="speed",
-        weigh=_performance,
-        source="articles C (factor of a decision) and E (usable bandwidth a GPU)",
-    ),
-    "vendor_breadth": Consideration(
-        title="vendor breadth",
-        weigh=_vendor_breadth,
-        source="articles C and P (multi-vendor, reuse of tools), E (vendor breadth); the "
-        "catalogue",
-        evidence="counted in the catalogue",
-    ),
+_WEIGH: Final[Mapping[str, Callable[[Case], Opinion]]] = {
+    "evidence": _evidence, "mis_tuning": _mis_tuning, "operations": _operations,
+    "performance": _performance, "vendor_breadth": _vendor_breadth,
+}  # fmt: skip
+_ROWS: Final = tomllib.loads((files("weft.advise") / "considerations.toml").read_text("utf-8"))
+CONSIDERATIONS: Final = {
+    name: Consideration(weigh=_WEIGH[name], **row) for name, row in _ROWS.items()
 }

@@ -25,6 +25,8 @@ PER_GPUS: Final = 1000
 RATES_GBIT: Final = (100.0, 200.0, 400.0, 800.0)
 RATIOS: Final = (0.25, 1.0, 4.0)
 TUNED, UNTUNED = "roce_tuned", "roce_default"
+Usd = Callable[[Case, str, float], float]
+"""Cost of a trillion tokens of a candidate, with the input at a value."""
 
 
 def _is_bought(case: Case) -> bool:
@@ -33,6 +35,33 @@ def _is_bought(case: Case) -> bool:
 
 def _usd_per_1t(row: Row, usd_per_s: float) -> float:
     return usd_per_s / row.progress_tokens_per_s * TRILLION
+
+
+def _paying(more_usd_per_s: Callable[[Case, Row, float], float]) -> Usd:
+    """Return the cost of the tokens of a candidate that pays so much more for its GPUs."""
+
+    def usd_per_1t_tokens(case: Case, name: str, value: float) -> float:
+        row = case.row(name)
+        return _usd_per_1t(row, row.usd_per_s + more_usd_per_s(case, row, value))
+
+    return usd_per_1t_tokens
+
+
+def _is_own(case: Case, row: Row) -> bool:
+    return row.name == case.verdict.name
+
+
+def _holding(
+    key: str, read: Callable[[float], object] = float
+) -> Callable[[Case, float], Case]:
+    """Return what sets a key of the cluster to a value that every row keeps."""
+    part, _, name = key.partition(".")
+
+    def changed(case: Case, value: float) -> Case:
+        own = getattr(case.cluster, part).with_(**{name: read(value)})
+        return pinned(case, case.cluster.with_(**{part: own}), key)
+
+    return changed
 
 
 def _batch(case: Case) -> float:
@@ -57,22 +86,19 @@ def _electricity_span(case: Case) -> tuple[float, float]:
     return min(published.low, now), max(published.high, now)
 
 
-def _with_electricity(case: Case, name: str, usd_per_kwh: float) -> float:
-    row = case.row(name)
+def _more_electricity(case: Case, row: Row, usd_per_kwh: float) -> float:
     power_w = row.prediction.cost.power_w.value * row.prediction.gpus
     power_w /= row.prediction.cluster.gpus
-    change = (usd_per_kwh - _electricity_price(case)) / JOULES_PER_KWH * power_w
-    return _usd_per_1t(row, row.usd_per_s + change)
+    return (usd_per_kwh - _electricity_price(case)) / JOULES_PER_KWH * power_w
 
 
 def _gpu_hour(case: Case) -> float:
     return case.verdict.usd_per_s * SECONDS["h"] / case.verdict.prediction.gpus
 
 
-def _with_gpu_hour(case: Case, name: str, usd_per_gpu_hour: float) -> float:
+def _more_for_gpus(case: Case, _: Row, usd_per_gpu_hour: float) -> float:
     gpus = case.verdict.prediction.gpus
-    change = (usd_per_gpu_hour - _gpu_hour(case)) * gpus / SECONDS["h"]
-    return _usd_per_1t(case.row(name), case.row(name).usd_per_s + change)
+    return (usd_per_gpu_hour - _gpu_hour(case)) * gpus / SECONDS["h"]
 
 
 def _sizes(case: Case) -> tuple[float, ...]:
@@ -88,7 +114,7 @@ def _is_whole(case: Case, ratio: float) -> bool:
 
 def _with_latency(case: Case, name: str, extra_s: float) -> float:
     row = case.row(name)
-    if name != case.verdict.name:
+    if not _is_own(case, row):
         return row.usd_per_1t_tokens
     longer_s = extra_s * waited_steps(row.prediction)
     return row.usd_per_1t_tokens * (1 + longer_s / row.prediction.step_s.value)
@@ -120,31 +146,12 @@ def _model_name(case: Case, place: float) -> str:
     return case.jobs[0].job.model.name if place < 0 else MODELS[int(place)]
 
 
-def _with_network_price(case: Case, name: str, multiple: float) -> float:
-    row = case.row(name)
-    own = multiple if name == case.verdict.name else 1.0
-    return _usd_per_1t(row, row.usd_per_s + (own - 1) * row.network_usd_per_s)
+def _network_price(case: Case, row: Row, multiple: float) -> float:
+    return (multiple - 1) * row.network_usd_per_s if _is_own(case, row) else 0.0
 
 
-def _with_rival_price(case: Case, name: str, multiple: float) -> float:
-    row = case.row(name)
-    theirs = 1.0 if name == case.verdict.name else multiple
-    return _usd_per_1t(row, row.usd_per_s + (theirs - 1) * row.network_usd_per_s)
-
-
-def _with_nics(case: Case, nics: float) -> Case:
-    host = case.cluster.host.with_(nics=int(nics))
-    return pinned(case, case.cluster.with_(host=host), "host.nics")
-
-
-def _with_nic_rate(case: Case, gbit_per_s: float) -> Case:
-    host = case.cluster.host.with_(nic_bytes_per_s=rate_from_gbit(gbit_per_s))
-    return pinned(case, case.cluster.with_(host=host), "host.nic_bytes_per_s")
-
-
-def _with_oversubscription(case: Case, ratio: float) -> Case:
-    topology = case.cluster.topology.with_(oversubscription=ratio)
-    return pinned(case, case.cluster.with_(topology=topology), "topology.oversubscription")
+def _rival_price(case: Case, row: Row, multiple: float) -> float:
+    return 0.0 if _is_own(case, row) else (multiple - 1) * row.network_usd_per_s
 
 
 def _with_owned(case: Case, name: str, owned_ratio: float) -> float:
@@ -157,21 +164,15 @@ def _with_owned(case: Case, name: str, owned_ratio: float) -> float:
     return _usd_per_1t(row, row.usd_per_s - saved)
 
 
-def _with_staff(case: Case, name: str, engineers: float) -> float:
-    row, salary = case.row(name), case.cluster.prices.engineer_usd_per_year
+def _more_staff(case: Case, row: Row, engineers: float) -> float:
+    salary = case.cluster.prices.engineer_usd_per_year
     salary = salary or catalogue.find("assumptions", "engineer").value.value
-    extra = engineers * salary / SECONDS["year"] if name == case.verdict.name else 0.0
-    return _usd_per_1t(row, row.usd_per_s + extra)
+    return engineers * salary / SECONDS["year"] if _is_own(case, row) else 0.0
 
 
 def _topology(case: Case) -> float:
     kind = case.verdict.prediction.cluster.topology.kind
     return float(TOPOLOGIES.index(kind)) if kind in TOPOLOGIES else -1.0
-
-
-def _with_topology(case: Case, place: float) -> Case:
-    topology = case.cluster.topology.with_(kind=TOPOLOGIES[int(place)])
-    return pinned(case, case.cluster.with_(topology=topology), "topology.kind")
 
 
 def _topology_name(case: Case, place: float) -> str:
@@ -196,12 +197,12 @@ _FUNCTIONS: Final[Mapping[str, Mapping[str, Callable[..., Any]]]] = {
     "electricity_price": {
         "current": _electricity_price,
         "span": _electricity_span,
-        "usd_per_1t_tokens": _with_electricity,
+        "usd_per_1t_tokens": _paying(_more_electricity),
     },
     "gpu_hour_price": {
         "current": _gpu_hour,
         "span": lambda case: (0.25 * _gpu_hour(case), 4 * _gpu_hour(case)),
-        "usd_per_1t_tokens": _with_gpu_hour,
+        "usd_per_1t_tokens": _paying(_more_for_gpus),
     },
     "gpus": {
         "current": lambda case: float(case.gpus),
@@ -220,33 +221,33 @@ _FUNCTIONS: Final[Mapping[str, Mapping[str, Callable[..., Any]]]] = {
         "choices": lambda _: tuple(map(float, range(len(MODELS)))),
         "label": _model_name,
     },
-    "network_price": {"usd_per_1t_tokens": _with_network_price},
+    "network_price": {"usd_per_1t_tokens": _paying(_network_price)},
     "nic_count": {
         "current": lambda case: float(case.verdict.prediction.cluster.host.nics),
-        "changed": _with_nics,
+        "changed": _holding("host.nics", int),
         "choices": lambda case: tuple(sorted(map(float, counts(case.cluster)))),
     },
     "nic_rate": {
         "current": lambda case: gbit_from_rate(
             case.verdict.prediction.cluster.host.nic_bytes_per_s
         ),
-        "changed": _with_nic_rate,
+        "changed": _holding("host.nic_bytes_per_s", rate_from_gbit),
         "choices": lambda _: RATES_GBIT,
     },
     "oversubscription": {
         "current": lambda case: case.verdict.prediction.cluster.topology.oversubscription,
-        "changed": _with_oversubscription,
+        "changed": _holding("topology.oversubscription"),
         "choices": lambda _: OVERSUBSCRIPTIONS,
     },
     "owned_hardware": {"usd_per_1t_tokens": _with_owned},
-    "rival_price": {"usd_per_1t_tokens": _with_rival_price},
+    "rival_price": {"usd_per_1t_tokens": _paying(_rival_price)},
     "staff_cost": {
         "span": lambda case: (0.0, 1.3 * max(PER_GPUS, case.gpus) / PER_GPUS),
-        "usd_per_1t_tokens": _with_staff,
+        "usd_per_1t_tokens": _paying(_more_staff),
     },
     "topology": {
         "current": _topology,
-        "changed": _with_topology,
+        "changed": _holding("topology.kind", lambda place: TOPOLOGIES[int(place)]),
         "choices": lambda _: tuple(map(float, range(len(TOPOLOGIES)))),
         "label": _topology_name,
     },

@@ -1,8 +1,7 @@
 """How much network a target needs: one thing at a time, the others as they are."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from math import inf
 from typing import Literal
@@ -33,6 +32,8 @@ HALVINGS = 9
 """A range of 2,048 to 1 is known to 1.5 % after nine halvings of its logarithm."""
 MOST_OVERSUBSCRIPTION = 32.0
 MOST_LATENCY_S = 500e-6
+Change = Callable[[Cluster, float], Cluster]
+"""Gives a cluster so much of something."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,28 +122,28 @@ class _Search:
     def cluster(self) -> Cluster:
         return self.start.cluster
 
-    def at(self, change: Callable[[Cluster], Cluster]) -> float:
+    def at(self, change: Change, amount: float) -> float:
         """Return the step time on a changed cluster, whose switches must be able to be so."""
-        changed = change(self.cluster)
+        changed = change(self.cluster, amount)
         layout(changed)
         return self.oracle.pace(changed, self.start.job).step_s
 
     def metric_at(self, step_s: float) -> float:
-        """Return the metric that goes with a step time of this job on these GPUs."""
+        """Return the metric at a step time of this job; and the step time at a metric."""
         now = self.start.step_s.value
         value = measure(self.start, self.metric)
         return step_s if self.metric == "step_s" else value * now / step_s
 
-    def step_for(self, wanted: float) -> float:
-        """Return the step time that goes with a value of the metric."""
-        return self.metric_at(wanted)  # the same hyperbola both ways
+    def reaching(self, change: Change, step_s: float) -> Callable[[float], bool]:
+        """Return what tells whether an amount suffices; what cannot be built does not."""
 
-    def reaches(self, change: Callable[[Cluster], Cluster], step_s: float) -> bool:
-        """Whether the changed cluster is fast enough; what cannot be built is not."""
-        try:
-            return self.at(change) <= step_s
-        except WeftError:
-            return False
+        def reaches(amount: float) -> bool:
+            try:
+                return self.at(change, amount) <= step_s
+            except WeftError:
+                return False
+
+        return reaches
 
 
 def measure(prediction: Prediction, metric: Metric) -> float:
@@ -175,30 +176,18 @@ def need(
     start = oracle.predict(cluster, job)
     search = _Search(start, oracle, target.metric)
     curve = _curve(search)
-    most = _limit(search)
+    most = search.metric_at(search.at(with_bandwidth, UNLIMITED))
     wanted = target.value * most if target.metric == "mfu_of_max" else target.value
-    now = measure(start, target.metric)
-    step_s = search.step_for(wanted)
-    solvers = (_bandwidth, _nics, _oversubscription, _latency)
-    requirements = tuple(solve(search, step_s) for solve in solvers)
-    knee = _knee(curve)
-    least = None if ask else cheapest(cluster, job, step_s, Pins.of(pins))
+    step_s = search.metric_at(wanted)
+    requirements = tuple(_requirements(search, step_s))
+    knee, reached = _knee(curve), start.step_s.value <= step_s
     return Need(
-        cluster=cluster,
-        job=start.job,
-        target=target,
-        now=now,
-        wanted=wanted,
-        most=most,
-        reached=start.step_s.value <= step_s,
-        requirements=requirements,
-        curve=curve,
-        knee=knee,
-        cheapest=least,
-        sentence=_sentence(requirements, knee, reached=start.step_s.value <= step_s),
-        predictions=oracle.calls,
+        cluster=cluster, job=start.job, target=target, now=measure(start, target.metric),
+        wanted=wanted, most=most, reached=reached, requirements=requirements, curve=curve,
+        knee=knee, cheapest=None if ask else cheapest(cluster, job, step_s, Pins.of(pins)),
+        sentence=_sentence(requirements, knee, reached=reached), predictions=oracle.calls,
         provenance=start.provenance,
-    )
+    )  # fmt: skip
 
 
 def _check(target: Target) -> None:
@@ -211,75 +200,41 @@ def _check(target: Target) -> None:
         )
 
 
-def _limit(search: _Search) -> float:
-    return search.metric_at(search.at(lambda c: with_bandwidth(c, UNLIMITED)))
-
-
-def _bandwidth(search: _Search, step_s: float) -> Requirement:
-    have = search.cluster.nic_bytes_per_s_per_gpu
-
-    def reaches(ratio: float) -> bool:
-        return search.reaches(lambda c: with_bandwidth(c, ratio), step_s)
-
-    ratio = farthest(reaches, UNLIMITED, LEAST)
-    return _requirement(
-        "bandwidth",
-        "scale-out bandwidth of one GPU",
-        "Gb/s",
-        gbit_from_rate(have),
-        None if ratio is None else gbit_from_rate(have * ratio),
-        bounded=ratio == LEAST,
-    )
-
-
-def _nics(search: _Search, step_s: float) -> Requirement:
-    host = search.cluster.host
-    nics = _divisors_and_multiples(host.gpus)
-    found = next((n for n in nics if search.reaches(partial(_with_nics, n), step_s)), None)
-    return _requirement(
-        "nics",
-        f"NICs of {gbit_from_rate(host.nic_bytes_per_s):g} Gb/s in a host",
-        "NICs",
-        float(host.nics),
-        None if found is None else float(found),
-        bounded=found == nics[0],
-    )
-
-
-def _oversubscription(search: _Search, step_s: float) -> Requirement:
-    def reaches(ratio: float) -> bool:
-        return search.reaches(
-            lambda c: c.with_(topology=c.topology.with_(oversubscription=ratio)), step_s
-        )
-
-    found = farthest(reaches, 1.0, MOST_OVERSUBSCRIPTION)
-    return _requirement(
-        "oversubscription",
-        "oversubscription of the leaves",
-        ": 1",
-        search.cluster.topology.oversubscription,
-        found,
-        bounded=found == MOST_OVERSUBSCRIPTION,
+def _requirements(search: _Search, step_s: float) -> Iterator[Requirement]:
+    """Yield each property of the network alone, while the others stay as they are."""
+    cluster, host = search.cluster, search.cluster.host
+    rate = cluster.nic_bytes_per_s_per_gpu
+    ratio = farthest(search.reaching(with_bandwidth, step_s), UNLIMITED, LEAST)
+    yield _requirement(
+        "bandwidth", "scale-out bandwidth of one GPU", "Gb/s", gbit_from_rate(rate),
+        ratio and gbit_from_rate(rate * ratio), bounded=ratio == LEAST,
+    )  # fmt: skip
+    # Numbers of NICs that serve GPUs evenly: 1, 2, 4, 8, 16 for eight GPUs.
+    counts = [*(n for n in range(1, host.gpus + 1) if host.gpus % n == 0), 2 * host.gpus]
+    nics = next(filter(search.reaching(_with_nics, step_s), counts), None)
+    yield _requirement(
+        "nics", f"NICs of {gbit_from_rate(host.nic_bytes_per_s):g} Gb/s in a host", "NICs",
+        float(host.nics), nics and float(nics), bounded=nics == counts[0],
+    )  # fmt: skip
+    ratio = farthest(search.reaching(_with_uplinks, step_s), 1.0, MOST_OVERSUBSCRIPTION)
+    yield _requirement(
+        "oversubscription", "oversubscription of the leaves", ": 1",
+        cluster.topology.oversubscription, ratio, bounded=ratio == MOST_OVERSUBSCRIPTION,
         at_least=False,
-    )
+    )  # fmt: skip
+    latency_s = _spare_s(search.start, step_s)
+    yield _requirement(
+        "latency", "latency that may be added to each message", "s", 0.0, latency_s,
+        bounded=latency_s == MOST_LATENCY_S, at_least=False,
+    )  # fmt: skip
 
 
-def _latency(search: _Search, step_s: float) -> Requirement:
-    spare_s = step_s - search.start.step_s.value
-    steps = waited_steps(search.start)
+def _spare_s(start: Prediction, step_s: float) -> float | None:
+    """Return the time that each message may take longer."""
+    spare_s, steps = step_s - start.step_s.value, waited_steps(start)
     if spare_s < 0:
-        found = None
-    else:
-        found = min(MOST_LATENCY_S, spare_s / steps) if steps else MOST_LATENCY_S
-    return _requirement(
-        "latency",
-        "latency that may be added to each message",
-        "s",
-        0.0,
-        found,
-        bounded=found == MOST_LATENCY_S,
-        at_least=False,
-    )
+        return None
+    return min(MOST_LATENCY_S, spare_s / steps) if steps else MOST_LATENCY_S
 
 
 def _requirement(
@@ -302,15 +257,9 @@ def _requirement(
         if not at_least:
             text = text.replace("you need", "you can bear")
     return Requirement(
-        name=name,
-        title=title,
-        unit=unit,
-        have=have,
-        need=found,
-        at_least=at_least,
-        bounded=bounded,
-        text=text,
-    )
+        name=name, title=title, unit=unit, have=have, need=found, at_least=at_least,
+        bounded=bounded, text=text,
+    )  # fmt: skip
 
 
 def farthest(
@@ -335,13 +284,12 @@ def farthest(
     return easy
 
 
-def _with_nics(nics: int, cluster: Cluster) -> Cluster:
-    return cluster.with_(host=cluster.host.with_(nics=nics))
+def _with_nics(cluster: Cluster, nics: float) -> Cluster:
+    return cluster.with_(host=cluster.host.with_(nics=int(nics)))
 
 
-def _divisors_and_multiples(gpus: int) -> list[int]:
-    """Return the numbers of NICs that serve GPUs evenly: 1, 2, 4, 8, 16 for eight GPUs."""
-    return [n for n in range(1, gpus + 1) if gpus % n == 0] + [2 * gpus]
+def _with_uplinks(cluster: Cluster, ratio: float) -> Cluster:
+    return cluster.with_(topology=cluster.topology.with_(oversubscription=ratio))
 
 
 def _curve(search: _Search) -> tuple[Point, ...]:
@@ -349,7 +297,7 @@ def _curve(search: _Search) -> tuple[Point, ...]:
     points = []
     for power in range(-5, 5):
         try:
-            step_s = search.at(partial(with_bandwidth, ratio=2.0**power))
+            step_s = search.at(with_bandwidth, 2.0**power)
         except WeftError:  # no switch is so fast
             continue
         faster = search.start.step_s.value / step_s

@@ -156,14 +156,11 @@ def _among(case: Case, one: Weighted, place: int, change: Callable[[Job], Job]) 
     """Return a changed job that runs in one of the ways found for any network."""
     ways = dict.fromkeys((job.parallelism, job.recompute) for job in _found_jobs(case, place))
     asked = change(one.job)
-    return Weighted(
-        job=asked,
-        weight=one.weight,
-        among=tuple(
-            asked.with_(parallelism=_free(spread), recompute=recompute)
-            for spread, recompute in ways
-        ),
+    among = (
+        asked.with_(parallelism=_free(spread), recompute=recompute)
+        for spread, recompute in ways
     )
+    return Weighted(job=asked, weight=one.weight, among=tuple(among))
 
 
 def _found_jobs(case: Case, place: int) -> Iterator[Job]:

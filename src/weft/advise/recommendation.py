@@ -16,7 +16,7 @@ from weft.advise.candidate import NONE
 from weft.advise.case import Case, Row
 from weft.advise.consideration import Weighed
 from weft.advise.spread import Spread, difference
-from weft.advise.wording import joined, money, percent
+from weft.advise.wording import capital, joined, money, percent
 from weft.results import Estimate
 
 AS_FAST = 0.001
@@ -61,11 +61,9 @@ def recommend(
     favours = {row.name: _for(row.name, weighed) for row in open_}
     chosen = max(open_, key=lambda r: (len(favours[r.name]), -r.usd_per_1t_tokens))
     rival = _rival(case, chosen)
-    ratio = (
-        None
-        if rival is None
-        else difference(rival, chosen, spreads[rival.name], spreads[chosen.name])
-    )
+    ratio = None
+    if rival is not None:
+        ratio = difference(rival, chosen, spreads[rival.name], spreads[chosen.name])
     return Recommendation(
         fabric=chosen.name if case.has_choice else None,
         cheapest=cheapest.name,
@@ -101,13 +99,10 @@ def _reasons(chosen: Row, rival: Row | None, weighed: Sequence[Weighed]) -> tupl
         for one in weighed
         if one.favours and chosen.name not in one.favours
     ]
-    figures = () if rival is None else (_figures(chosen, rival),)
-    return (*figures, *ours, *theirs)
-
-
-def _figures(chosen: Row, rival: Row) -> str:
-    detail = f"{_speed(chosen, rival)}, {_price(chosen, rival)}"
-    return f"against {rival.candidate.short} {detail}"
+    if rival is None:
+        return (*ours, *theirs)
+    figures = f"{_speed(chosen, rival)}, {_price(chosen, rival)}"
+    return (f"against {rival.candidate.short} {figures}", *ours, *theirs)
 
 
 def _rival(case: Case, chosen: Row) -> Row | None:
@@ -147,11 +142,10 @@ def _sentence(
     if not tied:
         return f"Take {name}: {figures}."
     others = joined([r.candidate.short for r in (case.best, *tied) if r is not chosen])
-    others = others[:1].upper() + others[1:]
     why = f"{joined(favours)} favour it" if favours else "it costs least"
     return (
-        f"Take {name}. {others} cost the same within the model error; {why}. "
-        f"{figures[:1].upper()}{figures[1:]}."
+        f"Take {name}. {capital(others)} cost the same within the model error; {why}. "
+        f"{capital(figures)}."
     )
 
 

@@ -5,7 +5,7 @@ parallelism of the service, for the least cost of an output token. Where one rep
 host, hosts without a scale-out network are a row too.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import hypot, inf
@@ -13,15 +13,15 @@ from math import hypot, inf
 from weft.advise.best import networks
 from weft.advise.candidate import GIVEN, NONE, Candidate, find
 from weft.advise.case import without_nics
-from weft.advise.compare import DEFAULT, LeftOut
+from weft.advise.compare import DEFAULT, LeftOut, over_years
 from weft.advise.knobs import fabric_factor, with_bandwidth
 from weft.advise.limits import objections
 from weft.advise.pins import Pins
 from weft.advise.recommendation import RESOLVED
 from weft.advise.spread import price_errors
-from weft.advise.wording import joined, percent
+from weft.advise.wording import capital, joined, percent
 from weft.engines.analytic import inference as engine
-from weft.errors import Infeasible, SpecError, WeftError
+from weft.errors import Infeasible, WeftError
 from weft.predict.inference import ServicePrediction, predict_service, spread_text
 from weft.results import Estimate, Provenance
 from weft.spec.cluster import Cluster
@@ -79,9 +79,7 @@ def compare_service(
     ``pins`` are dotted keys that keep the value of the cluster, as in ``compare``.
     """
     span = cluster.prices.years if years is None else years
-    if not 0 < span < inf:
-        raise SpecError(f"a cost over {span:g} years means nothing; give more than 0 years")
-    cluster = cluster.with_(prices=cluster.prices.with_(years=span))
+    cluster = over_years(cluster, span)
     found, left_out = _predictions(cluster, service, _names(cluster, fabrics), Pins.of(pins))
     if not found:
         reasons = "; ".join(f"{one.name}: {one.reason}" for one in left_out)
@@ -220,33 +218,27 @@ def _sentence(lines: Sequence[ServiceLine], advised: str | None) -> str:
         (line for line in lines if line is not chosen and not line.objections),
         key=lambda line: line.cost_ratio.value,
     )
-    waits = percent(chosen.prediction.network_ratio.value)
-    spread = spread_text(chosen.prediction.service)
-    told = [_taken(chosen, spread, waits)]
+    told = [_taken(chosen)]
     tied = [find(o.name).short for o in others if o.verdict is ServiceVerdict.TIED]
     if tied:
         verb = "costs" if len(tied) == 1 else "cost"
-        told.append(f"{_capital(joined(tied))} {verb} the same within the model error.")
-    told += list(_saved(o for o in others if o.verdict is not ServiceVerdict.TIED))
-    return " ".join(told)
+        told.append(f"{capital(joined(tied))} {verb} the same within the model error.")
+    costlier = [other for other in others if other.verdict is not ServiceVerdict.TIED]
+    return " ".join((*told, *map(_saved, costlier[:1])))
 
 
-def _taken(chosen: ServiceLine, spread: str, waits: str) -> str:
+def _taken(chosen: ServiceLine) -> str:
+    spread = spread_text(chosen.prediction.service)
+    waits = percent(chosen.prediction.network_ratio.value)
     if chosen.name == NONE:
         return f"Take no scale-out network: {spread} keeps each replica inside a host."
     name = find(chosen.name).short
     return f"Take {name} with {spread}: decode waits {waits} of its time for the network."
 
 
-def _saved(others: Iterable[ServiceLine]) -> Iterator[str]:
-    """Say how much more the next network costs; nothing where there is none."""
-    for line in others:
-        more = line.cost_ratio.map(lambda ratio: ratio - 1)
-        band = f"{percent(more.low)} to {percent(more.high)}"
-        name = find(line.name).short
-        yield f"A token over {name} costs {percent(more.value)} more (80 % band {band})."
-        return
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _saved(line: ServiceLine) -> str:
+    """Say how much more a network costs."""
+    more = line.cost_ratio.map(lambda ratio: ratio - 1)
+    band = f"{percent(more.low)} to {percent(more.high)}"
+    name = find(line.name).short
+    return f"A token over {name} costs {percent(more.value)} more (80 % band {band})."

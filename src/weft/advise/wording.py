@@ -65,6 +65,11 @@ def figure(value: float, unit: str) -> str:
     return f"{value:,.0f} {unit}" if abs(value) >= 100 else f"{value:.3g} {unit}"  # noqa: PLR2004
 
 
+def capital(text: str) -> str:
+    """Begin a sentence with a text."""
+    return text[:1].upper() + text[1:]
+
+
 def joined(words: Sequence[str]) -> str:
     """Join words as a sentence does.
 

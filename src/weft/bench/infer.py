@@ -28,11 +28,11 @@ class Inferred:
 
     cluster: Cluster | None
     """None where not even the GPU is known."""
-    known: tuple[str, ...]
+    known: tuple[str, ...] = ()
     """What the log says."""
-    assumed: tuple[str, ...]
+    assumed: tuple[str, ...] = ()
     """What it leaves open, and what is taken."""
-    unknown: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
     """What the verdict hangs on and nothing says."""
     guessed: tuple[str, ...] = ()
     """What no file describes: ``host``, ``network``; nothing where a cluster file is there."""
@@ -51,14 +51,14 @@ def infer(sweep: Sweep, seen: Inventory) -> Inferred:
     ]  # fmt: skip
     if missing or gpu is None or sweep.ranks is None or sweep.host_count is None:
         missing[-1] += "; a cluster file says it all: weft bench judge RUN cluster.yaml"
-        return Inferred(cluster=None, known=(), assumed=(), unknown=tuple(missing))
+        return Inferred(cluster=None, unknown=tuple(missing))
     hosts, per_host = domains(gpu, sweep.ranks, sweep.host_count)
     server = _server(gpu, per_host)
     seen_on = f"{sweep.host_count} host{'s' * (sweep.host_count > 1)}"
     known = [f"{sweep.gpu_name}: {sweep.ranks} on {seen_on}"]
     assumed = [f"server: {server.title}" if server else "server: one that is not in the list"]
     nics = _with_racks(_nics(seen, server), sweep, seen, racks=hosts)
-    version = _version(seen)
+    version = next(iter(_said(seen, "nccl")), "")
     known += [f"NCCL {version}"] if version else []
     assumed += [] if version else [f"NCCL {Nccl().version}"]
     cluster = Cluster(
@@ -69,9 +69,8 @@ def infer(sweep: Sweep, seen: Inventory) -> Inferred:
     )  # fmt: skip
     if hosts == sweep.host_count == 1:
         return Inferred(
-            cluster=cluster, known=tuple(known), assumed=tuple(assumed), unknown=(),
-            guessed=("host",),
-        )  # fmt: skip
+            cluster=cluster, known=tuple(known), assumed=tuple(assumed), guessed=("host",)
+        )
     return Inferred(
         cluster=cluster, known=(*known, *nics.known), assumed=(*assumed, *nics.assumed),
         unknown=nics.unknown, guessed=("host", *(["network"] if nics.unknown else [])),
@@ -89,7 +88,7 @@ def _infer_link(seen: Inventory) -> Inferred:
             f"the rate of the link{what}: give ibstat or ibv_devinfo of the host beside the "
             "run, or describe the cluster: cluster.yaml"
         )
-        return Inferred(cluster=None, known=(), assumed=(), unknown=(ask,))
+        return Inferred(cluster=None, unknown=(ask,))
     port = min(ports, key=lambda one: one.rate_bytes_per_s)
     said = [one.link_layer for one in rows] + [port.link_layer]
     layers = [one for one in said if one in _KINDS]
@@ -101,9 +100,8 @@ def _infer_link(seen: Inventory) -> Inferred:
     kind = _KINDS[layers[0]] if layers else "infiniband"
     assumed = () if layers else (f"fabric: {kind}",)
     return Inferred(
-        cluster=link_between(kind, rate), known=(known,), assumed=assumed, unknown=(),
-        guessed=("host",),
-    )  # fmt: skip
+        cluster=link_between(kind, rate), known=(known,), assumed=assumed, guessed=("host",)
+    )
 
 
 _ACTIVE: Final = "active"
@@ -155,8 +153,13 @@ def up_ports(seen: Inventory) -> list[ActivePort]:
 
 def networks(seen: Inventory) -> list[str]:
     """Return the networks that the processes of a job say they use."""
-    said = [seen.value(process, "network") for process, _ in seen.of("process")]
-    return [str(one) for one in said if one]
+    return _said(seen, "network")
+
+
+def _said(seen: Inventory, name: str) -> list[str]:
+    """Return what the processes of a job say of one attribute, those that say anything."""
+    values = (seen.value(process, name) for process, _ in seen.of("process"))
+    return [str(value) for value in values if value]
 
 
 def variables(seen: Inventory) -> dict[str, str]:
@@ -174,14 +177,12 @@ def as_logged(cluster: Cluster, sweep: Sweep, seen: Inventory) -> Inferred:
             f"which cluster this is: the output has {sweep.gpu_name}, the cluster file "
             f"{cluster.host.gpu}"
         )
-    version = _version(seen)
+    version = next(iter(_said(seen, "nccl")), "")
     if not version or number(version)[:2] == number(cluster.nccl.version)[:2]:
-        return Inferred(cluster=cluster, known=(), assumed=(), unknown=tuple(unknown))
+        return Inferred(cluster=cluster, unknown=tuple(unknown))
     said = f"the output has NCCL {version}, not {cluster.nccl.version}: what ran counts"
-    return Inferred(
-        cluster=cluster.with_(nccl=cluster.nccl.with_(version=version)), known=(said,),
-        assumed=(), unknown=tuple(unknown),
-    )  # fmt: skip
+    newer = cluster.with_(nccl=cluster.nccl.with_(version=version))
+    return Inferred(cluster=newer, known=(said,), unknown=tuple(unknown))
 
 
 def domains(gpu: str, ranks: int, hosts: int) -> tuple[int, int]:
@@ -200,20 +201,15 @@ def _server(gpu: str, per_host: int) -> Server | None:
     return min(fitting, key=lambda one: (one.cloud, one.gpus), default=None)
 
 
-def _version(seen: Inventory) -> str:
-    said = [seen.value(process, "nccl") for process, _ in seen.of("process")]
-    return next((str(one) for one in said if one), "")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Nics:
     fabric: str
     count: int
     bytes_per_s: float
     nic: str
-    known: tuple[str, ...]
-    assumed: tuple[str, ...]
-    unknown: tuple[str, ...]
+    known: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
 
 
 def _nics(seen: Inventory, server: Server | None) -> _Nics:
@@ -257,10 +253,9 @@ def _with_racks(nics: _Nics, sweep: Sweep, seen: Inventory, *, racks: int) -> _N
     """Add what is assumed of hosts that NVLink joins; inside one rack NICs do not matter."""
     if sweep.host_count in (None, racks):
         return nics
-    joined = any(seen.value(process, "mnnvl") for process, _ in seen.of("process"))
     words = f"{sweep.host_count} hosts in {racks} NVLink domain{'s' * (racks > 1)}"
     own = replace(nics, known=(), assumed=(), unknown=()) if racks == 1 else nics
-    if joined:
+    if _said(seen, "mnnvl"):
         return replace(own, known=(*own.known, words))
     ask = f"whether NVLink joins the {sweep.host_count} hosts (MNNVL in NCCL's log)"
     return replace(own, assumed=(*own.assumed, words), unknown=(ask, *own.unknown))

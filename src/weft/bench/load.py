@@ -6,8 +6,9 @@ the multiple at which it breaks is then narrowed by halving. With real hosts eve
 the next (iperf3, or perftest for a pair); without, packets are simulated.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 from weft.errors import SpecError
@@ -19,12 +20,6 @@ from weft.spec.cluster import Cluster
 if TYPE_CHECKING:
     from weft.predict.simulation import Simulation
 
-DELIVERED: Final = 0.95
-"""Share of the offered load that must be delivered: what tests of switches allow at most to be
-short, and above the noise of a measured step."""
-TAIL_GROWTH: Final = 3.0
-"""Growth of the tail (p99, or round trip) over the lightest step that counts as broken: three
-times the wait is what an operator sees as congestion. Judgement, and an option."""
 LEAST_GROWTH_S: Final = 200e-6
 """A round trip that grew by less is noise of the hosts."""
 STEPS: Final = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
@@ -33,6 +28,23 @@ _FLOWS_PER_NIC: Final = 40
 """Transfers of each NIC at its full rate: enough for a tail, and simulated in seconds."""
 _MOST_HOSTS: Final = 16
 _SEED: Final = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How far the load is raised, and what counts as broken."""
+
+    largest_multiple: float = 3.0
+    """Of the projected peak."""
+    delivered_ratio: float = 0.95
+    """Share of the offered load that must be delivered: what tests of switches allow at most to
+    be short, and above the noise of a measured step."""
+    tail_growth: float = 3.0
+    """Growth of the tail (p99, or round trip) over the lightest step: three times the wait is
+    what an operator sees as congestion. Judgement."""
+
+
+USUAL: Final = Limits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +83,20 @@ class LoadTest:
     """Of a host; none where nothing says."""
     steps: tuple[LoadStep, ...]
     """By multiple."""
-    breaking_multiple: float | None
-    """Lightest multiple that broke; none: none did."""
-    sound_multiple: float
-    """Heaviest multiple below it that did not."""
     said: tuple[str, ...] = ()
     provenance: Provenance
+
+    @property
+    def breaking_multiple(self) -> float | None:
+        """Lightest multiple that broke; none: none did."""
+        return min((one.multiple for one in self.steps if one.broken), default=None)
+
+    @property
+    def sound_multiple(self) -> float:
+        """Heaviest multiple below it that did not."""
+        most = inf if self.breaking_multiple is None else self.breaking_multiple
+        sound = (one.multiple for one in self.steps if not one.broken)
+        return max((multiple for multiple in sound if multiple < most), default=0.0)
 
 
 Offer = Callable[[float], Carried]
@@ -86,50 +106,42 @@ Offer = Callable[[float], Carried]
 def raise_load(
     offer: Offer,
     peak_bytes_per_s: float,
+    limits: Limits = USUAL,
     *,
-    largest_multiple: float = 3.0,
     line_bytes_per_s: float | None = None,
-    delivered_ratio: float = DELIVERED,
-    tail_growth: float = TAIL_GROWTH,
-) -> list[LoadStep]:
+    report: Callable[[str], None] = lambda _: None,
+) -> tuple[LoadStep, ...]:
     """Raise the load step by step to where it breaks, then narrow that down."""
-    most = largest_multiple
+    most = limits.largest_multiple
     if line_bytes_per_s:
         most = min(most, line_bytes_per_s / peak_bytes_per_s)
     found: list[LoadStep] = []
-    asked = [m for m in STEPS if m < most] + [most]
 
     def step(multiple: float) -> LoadStep:
+        report(f"{multiple:.2f} times the peak")
         first = found[0].carried if found else None
-        carried = offer(multiple * peak_bytes_per_s)
-        return _judged(multiple, carried, first, delivered_ratio, tail_growth)
+        one = _judged(multiple, offer(multiple * peak_bytes_per_s), first, limits)
+        found.append(one)
+        return one
 
-    for multiple in asked:
-        found.append(step(multiple))
-        if found[-1].broken:
+    for multiple in (*(m for m in STEPS if m < most), most):
+        if step(multiple).broken:
             break
     if found[-1].broken and len(found) > 1:
         low, high = found[-2].multiple, found[-1].multiple
         for _ in range(_NARROWINGS):
             one = step((low + high) / 2)
             low, high = (low, one.multiple) if one.broken else (one.multiple, high)
-            found.append(one)
-    return sorted(found, key=lambda one: one.multiple)
+    return tuple(sorted(found, key=lambda one: one.multiple))
 
 
 def _judged(
-    multiple: float,
-    carried: Carried,
-    first: Carried | None,
-    delivered_ratio: float,
-    tail_growth: float,
+    multiple: float, carried: Carried, first: Carried | None, limits: Limits
 ) -> LoadStep:
     ratio = carried.delivered_bytes_per_s / carried.offered_bytes_per_s
-    why = ""
-    if ratio < delivered_ratio:
+    why = "" if first is None else _tail(carried, first, limits.tail_growth)
+    if ratio < limits.delivered_ratio:
         why = f"{ratio:.0%} of the offered load was delivered"
-    elif first is not None:
-        why = _tail(carried, first, tail_growth)
     return LoadStep(
         multiple=multiple, carried=carried, delivered_ratio=ratio, broken=bool(why), why=why
     )  # fmt: skip
@@ -147,37 +159,13 @@ def _tail(carried: Carried, first: Carried, tail_growth: float) -> str:
     return ""
 
 
-def finished(
-    steps: Sequence[LoadStep],
-    *,
-    way: str,
-    hosts: int,
-    peak_bytes_per_s: float,
-    line_bytes_per_s: float | None,
-    said: tuple[str, ...],
-    provenance: Provenance,
-) -> LoadTest:
-    """Put the steps of a load test together."""
-    broken = [one.multiple for one in steps if one.broken]
-    sound = [one.multiple for one in steps if not one.broken]
-    return LoadTest(
-        way=way, hosts=hosts, peak_bytes_per_s=peak_bytes_per_s,
-        line_bytes_per_s=line_bytes_per_s, steps=tuple(steps),
-        breaking_multiple=min(broken, default=None),
-        sound_multiple=max((m for m in sound if not broken or m < min(broken)), default=0.0),
-        said=said, provenance=provenance,
-    )  # fmt: skip
-
-
 def simulated_load(
     cluster: Cluster,
     peak_bytes_per_s: float,
+    limits: Limits = USUAL,
     *,
     size_bytes: int = 1 << 20,
     hosts: int | None = None,
-    largest_multiple: float = 3.0,
-    delivered_ratio: float = DELIVERED,
-    tail_growth: float = TAIL_GROWTH,
     report: Callable[[str], None] = lambda _: None,
 ) -> LoadTest:
     """Raise the load of random transfers on a cluster in the packet simulator.
@@ -193,25 +181,21 @@ def simulated_load(
     count = min(hosts or _MOST_HOSTS, cluster.hosts)
     small = cluster.with_(hosts=count)
 
-    def offer(bytes_per_s: float) -> Carried:
-        report(f"{bytes_per_s / peak_bytes_per_s:.2f} times the peak")
-        return _simulated(small, bytes_per_s, size_bytes)
-
     steps = raise_load(
-        offer, peak_bytes_per_s, largest_multiple=largest_multiple, line_bytes_per_s=line,
-        delivered_ratio=delivered_ratio, tail_growth=tail_growth,
+        lambda bytes_per_s: _simulated(small, bytes_per_s, size_bytes), peak_bytes_per_s,
+        limits, line_bytes_per_s=line, report=report,
     )  # fmt: skip
     said = [f"transfers of {size_bytes} bytes between random hosts, Poisson arrivals"]
     if count < cluster.hosts:
         said.append(f"{count} of {cluster.hosts} hosts are simulated")
-    if line < largest_multiple * peak_bytes_per_s:
+    if line < limits.largest_multiple * peak_bytes_per_s:
         said.append(f"the NICs send no more than {line / peak_bytes_per_s:.2f} times the peak")
     from weft.predict.simulate import PACKET_EFFECTS  # noqa: PLC0415 - it compiles a simulator
 
     made = provenance(small, sources=(), assumptions=tuple(said))
-    return finished(
-        steps, way="simulated packet by packet", hosts=count, peak_bytes_per_s=peak_bytes_per_s,
-        line_bytes_per_s=line, said=tuple(said),
+    return LoadTest(
+        way="simulated packet by packet", hosts=count, peak_bytes_per_s=peak_bytes_per_s,
+        line_bytes_per_s=line, steps=steps, said=tuple(said),
         provenance=replace(
             made, engine="packet", seed=_SEED, models=made.models | PACKET_EFFECTS
         ),

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from weft import units
 from weft.bench import launcher as launchers
 from weft.bench.command import Command
-from weft.bench.load import DELIVERED, TAIL_GROWTH, Carried, LoadTest, finished, raise_load
+from weft.bench.load import USUAL, Carried, Limits, LoadTest, raise_load
 from weft.bench.processes import Started, on_host, run_together
 from weft.errors import SpecError, ToolFailed
 from weft.predict.provenance import provenance
@@ -37,11 +38,9 @@ class Field:
 def measured_load(
     where: Field,
     peak_bytes_per_s: float,
+    limits: Limits = USUAL,
     *,
     line_bytes_per_s: float | None = None,
-    largest_multiple: float = 3.0,
-    delivered_ratio: float = DELIVERED,
-    tail_growth: float = TAIL_GROWTH,
     report: Callable[[str], None] = lambda _: None,
 ) -> LoadTest:
     """Raise the load between real hosts step by step, all of them sending at once."""
@@ -54,20 +53,16 @@ def measured_load(
     if where.tool == "perftest" and len(where.hosts) > 2:  # noqa: PLR2004 - a pair
         raise SpecError("perftest loads one pair; iperf3 loads any number of hosts at once")
 
-    def offer(bytes_per_s: float) -> Carried:
-        report(f"{bytes_per_s / peak_bytes_per_s:.2f} times the peak")
-        return _carried(where, bytes_per_s)
-
     steps = raise_load(
-        offer, peak_bytes_per_s, largest_multiple=largest_multiple,
-        line_bytes_per_s=line_bytes_per_s, delivered_ratio=delivered_ratio,
-        tail_growth=tail_growth,
+        partial(_carried, where), peak_bytes_per_s, limits, line_bytes_per_s=line_bytes_per_s,
+        report=report,
     )  # fmt: skip
     made = provenance(sources=(), assumptions=())
     said = (f"every host sends to the next, {where.seconds:g} s a step",)
-    return finished(
-        steps, way=f"{where.tool}, {where.launcher}", hosts=len(where.hosts),
-        peak_bytes_per_s=peak_bytes_per_s, line_bytes_per_s=line_bytes_per_s, said=said,
+    return LoadTest(
+        way=f"{where.tool}, {where.launcher}", hosts=len(where.hosts),
+        peak_bytes_per_s=peak_bytes_per_s, line_bytes_per_s=line_bytes_per_s,
+        steps=steps, said=said,
         provenance=replace(made, engine=MEASURED, models=frozenset()),
     )  # fmt: skip
 

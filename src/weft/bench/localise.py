@@ -54,6 +54,8 @@ _RANDOM_GROUPS: Final = 64
 _RANDOM_SHARES: Final = (0.3, 0.5, 0.7, 0.85)
 """Shares of the suspects in groups drawn at random: a path is in half of those of 0.7."""
 _LEAST_GAIN: Final = 1e-3
+_MOST_TESTS: Final = 200
+_MOST_HOSTS_IN_PAIRS: Final = 64
 _TAIL: Final = 3.0
 _STEPS_PER_NOISE: Final = 2.0
 """How finely the unknown rate of a sound test is looked at."""
@@ -315,7 +317,17 @@ def _next(
     at_once: bool,  # noqa: FBT001 - private
     largest_group: int,
 ) -> tuple[NextTest, ...]:
-    found = _gains(layout, belief, outcomes, largest_group)
+    done = Counter(frozenset(one.hosts) for one in outcomes)
+    tests = [*_possible(layout, belief, largest_group)]
+    chances = belief.chances(layout, tests).tolist() if tests else []
+    # The same test again tells less: part of what misled it is still there.
+    found = [
+        NextTest(
+            hosts=hosts, gain_bits=0.5 ** done[frozenset(hosts)] * gain_bits(slow),
+            slow_probability=slow,
+        )
+        for hosts, slow in zip(tests, chances, strict=True)
+    ]  # fmt: skip
     chosen: list[NextTest] = []
     taken: set[str] = set()
     for one in sorted(found, key=lambda test: (-round(test.gain_bits, 9), test.hosts)):
@@ -325,22 +337,6 @@ def _next(
             chosen.append(one)
             taken |= set(one.hosts)
     return tuple(chosen)
-
-
-def _gains(
-    layout: Layout, belief: _Belief, outcomes: Sequence[Outcome], largest_group: int
-) -> list[NextTest]:
-    done = Counter(frozenset(one.hosts) for one in outcomes)
-    found = []
-    tests = [*_possible(layout, belief, largest_group)]
-    chances = belief.chances(layout, tests).tolist() if tests else []
-    for hosts, slow in zip(tests, chances, strict=True):
-        # The same test again tells less: part of what misled it is still there.
-        worth = 0.5 ** done[frozenset(hosts)]
-        found.append(
-            NextTest(hosts=hosts, gain_bits=worth * gain_bits(slow), slow_probability=slow)
-        )
-    return found
 
 
 def gain_bits(slow: float) -> float:
@@ -355,9 +351,6 @@ def gain_bits(slow: float) -> float:
 
 def _entropy(p: float) -> float:
     return 0.0 if p in (0.0, 1.0) else -p * math.log2(p) - (1 - p) * math.log2(1 - p)
-
-
-_MOST_HOSTS_IN_PAIRS: Final = 64
 
 
 def _possible(layout: Layout, belief: _Belief, largest_group: int) -> Iterable[tuple[str, ...]]:
@@ -393,23 +386,16 @@ Measure = Callable[[tuple[str, ...]], float]
 
 
 def search(
-    layout: Layout,
-    measure: Measure,
-    *,
-    expected_bytes_per_s: float | None = None,
-    at_once: bool = False,
-    largest_group: int = 2,
-    most_tests: int = 200,
-    noise_ratio: float = NOISE_RATIO,
+    plan: Callable[[Sequence[Outcome]], Localisation], measure: Measure
 ) -> tuple[Localisation, int]:
-    """Plan, measure and plan again until a part is named; return the rounds as well."""
+    """Plan, measure and plan again until a part is named; return the rounds as well.
+
+    ``plan`` is ``localise`` on a layout.
+    """
     outcomes: list[Outcome] = []
     for rounds in itertools.count():
-        found = localise(
-            layout, outcomes, expected_bytes_per_s=expected_bytes_per_s, at_once=at_once,
-            largest_group=largest_group, noise_ratio=noise_ratio,
-        )  # fmt: skip
-        if found.settled or len(outcomes) >= most_tests:
+        found = plan(outcomes)
+        if found.settled or len(outcomes) >= _MOST_TESTS:
             return found, rounds
         outcomes += [
             Outcome(hosts=one.hosts, bytes_per_s=measure(one.hosts)) for one in found.next

@@ -9,7 +9,8 @@ times. Within a group only what is known beforehand, and what other outputs show
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
@@ -80,7 +81,7 @@ def explain(
     evidence: Mapping[str, float] | None = None,
     told: Mapping[str, str] | None = None,
 ) -> list[Candidate]:
-    """Return every explanation of a sweep, the most probable first, groups together.
+    """Return every explanation of a sweep, the most probable first.
 
     ``evidence`` is the logarithm by which other outputs make a fault more or less likely,
     ``told`` the form of a fault that they name.
@@ -109,7 +110,7 @@ def explain(
     probability = _shares(logs)
     groups = _groups(fit, forms, best, probability, evidence or {})
     found = [_candidate(name, faults, best, probability, groups) for name in logs]
-    return _ranked([replace(one, forms=amounts.get(one.name, ())) for one in found])
+    return _by_probability(replace(one, forms=amounts.get(one.name, ())) for one in found)
 
 
 def _with_told(logs: Sequence[float], forms: Sequence[_Form], told: str) -> list[float]:
@@ -150,15 +151,8 @@ def _candidate(
     )  # fmt: skip
 
 
-def _ranked(found: Sequence[Candidate]) -> list[Candidate]:
-    """Order by probability; a group stands where all of it together belongs."""
-    together: dict[object, float] = {}
-    for one in found:
-        key = one.group or one.name
-        together[key] = together.get(key, 0.0) + one.probability
-    return sorted(
-        found, key=lambda one: (-together[one.group or one.name], one.group, -one.probability)
-    )
+def _by_probability(found: Iterable[Candidate]) -> list[Candidate]:
+    return sorted(found, key=lambda one: -one.probability)
 
 
 def _shares(logs: Mapping[_K, float]) -> dict[_K, float]:
@@ -175,12 +169,10 @@ def among_faults(candidates: Sequence[Candidate]) -> list[Candidate]:
     ``healthy`` goes to ``none of these``.
     """
     sound = sum(one.probability for one in candidates if one.name == HEALTHY)
-    left = [one for one in candidates if one.name != HEALTHY]
-    return _ranked(
-        [
-            replace(one, probability=one.probability + sound) if one.name == NONE else one
-            for one in left
-        ]
+    return _by_probability(
+        replace(one, probability=one.probability + sound) if one.name == NONE else one
+        for one in candidates
+        if one.name != HEALTHY
     )
 
 
@@ -195,9 +187,12 @@ def is_suspect(candidates: Sequence[Candidate]) -> bool:
 
 
 def leading_group(candidates: Sequence[Candidate]) -> tuple[str, ...]:
-    """Return the faults of the most probable group, the most probable first."""
-    first = next((one for one in candidates if one.group), None)
-    return tuple(one.name for one in candidates if first and one.group == first.group)
+    """Return the faults of the group that is most probable as a whole."""
+    together: dict[int, float] = defaultdict(float)
+    for one in candidates:
+        together[one.group] += one.probability if one.group else 0.0
+    leading = max(together, key=together.__getitem__, default=0)
+    return tuple(one.name for one in candidates if leading and one.group == leading)
 
 
 def _groups(

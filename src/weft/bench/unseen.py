@@ -18,6 +18,7 @@ from weft.errors import WeftError
 
 LEAST_COST: Final = 0.1
 """A fault that costs no range of sizes this much is not worth a line."""
+_NOTHING: Final = (0.0, "", "")
 DENIED: Final = -2.0
 """Of the logarithm that files give a fault: they speak against it."""
 
@@ -43,10 +44,9 @@ def unseen(
     found = []
     for name, fault in all_faults():
         if told.get(name, 0.0) > DENIED:
-            forms = (_hidden(setting, points, one, sound) for one in fault.forms(setting))
-            worst = max((one for one in forms if one), default=None)
-            if worst is not None:
-                cost, range_name, form = worst
+            forms = (_hidden(setting, points, form, sound) for form in fault.forms(setting))
+            cost, range_name, form = max(filter(None, forms), default=_NOTHING)
+            if cost >= LEAST_COST:
                 found.append(
                     Unseen(
                         name=name, form=form, slower_ratio=cost, range_name=range_name,
@@ -69,8 +69,7 @@ def _hidden(
     without = [replace(t, time_s=t.time_s / c) for t, c in zip(timings, cost, strict=True)]
     if any(is_too_fast(one) for one in judge_ranges(without, points)):
         return None
-    most, range_name = max(_costs(setting, points, cost), default=(0.0, ""))
-    return (most, range_name, form.label) if most >= LEAST_COST else None
+    return max(((*one, form.label) for one in _costs(setting, points, cost)), default=None)
 
 
 def _costs(

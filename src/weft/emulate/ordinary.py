@@ -1,6 +1,6 @@
 """What happens on a healthy cluster, as rows: checkpoints, jobs that end, rare errors."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -23,16 +23,16 @@ class Event:
     """``every port`` or ``gpu``: at once; ``one port`` or ``gpu``: of each host in turn."""
     every_s: float
     for_s: float
-    first_s: float
-    """When it happens first."""
-    stops: tuple[str, ...] = ()
+    first_s: float | None = None
+    """When it happens first; none: after ``every_s``."""
+    stops: Sequence[str] = ()
     """Counters that stand still; no two events stop one counter at the same time."""
     grows: Mapping[str, float] = field(default_factory=dict)
     """Counters that grow by so much a second."""
     sets: Mapping[str, Any] = field(default_factory=dict)
-    kernel: tuple[str, ...] = ()
+    kernel: Sequence[str] = ()
     """Lines of dmesg, of each host where it has happened; fields as those of faults."""
-    log: tuple[str, ...] = ()
+    log: Sequence[str] = ()
     """Lines of the log of the job."""
 
     def is_at(self, kind: str, host: int, number: int, parts: int) -> bool:
@@ -43,7 +43,8 @@ class Event:
     def _rounds(self, host: int, now_s: float) -> tuple[float, float]:
         """Return how often it has happened, and the time since it began last."""
         later_s = 0 if self.at.startswith("every") else _APART_S * host % self.every_s
-        return divmod(now_s - self.first_s - later_s, self.every_s)
+        first_s = self.every_s if self.first_s is None else self.first_s
+        return divmod(now_s - first_s - later_s, self.every_s)
 
     def lasts(self, host: int, now_s: float) -> bool:
         """Return whether it is happening."""
@@ -64,13 +65,7 @@ class Event:
 @cache
 def ordinary() -> tuple[Event, ...]:
     """Return every row of the table."""
-    return tuple(_event(row) for row in rows("weft.emulate", "ordinary.yaml"))
-
-
-def _event(row: Mapping[str, Any]) -> Event:
-    told = {"first_s": row["every_s"], **row}
-    lists = {name: tuple(row.get(name, ())) for name in ("stops", "kernel", "log")}
-    return Event(**{**told, **lists})
+    return tuple(Event(**row) for row in rows("weft.emulate", "ordinary.yaml"))
 
 
 def counted(

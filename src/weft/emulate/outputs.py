@@ -40,28 +40,20 @@ class Form:
     """Files below ``file``, each of one line."""
     asked: str = ""
     """What must be asked for; else it is always written."""
-    fabrics: tuple[str, ...] = ("infiniband", "roce")
+    fabrics: Sequence[str] = ("infiniband", "roce")
     sampled: bool = False
 
 
 @cache
 def forms() -> tuple[Form, ...]:
     """Return every row of the table."""
-    return tuple(_form(row) for row in rows("weft.emulate", "formats.yaml"))
-
-
-def _form(row: Mapping[str, Any]) -> Form:
-    told = {"asked" if key == "with" else key: value for key, value in row.items()}
-    if "fabrics" in told:
-        told["fabrics"] = tuple(told["fabrics"])
-    return Form(**told)
+    return tuple(Form(**row) for row in rows("weft.emulate", "formats.yaml"))
 
 
 def extras(kind: str) -> tuple[str, ...]:
     """Return what may be asked for on a kind of fabric."""
-    return tuple(
-        dict.fromkeys(one.asked for one in forms() if one.asked and kind in one.fabrics)
-    )
+    wanted = (one.asked for one in forms() if one.asked and kind in one.fabrics)
+    return tuple(dict.fromkeys(wanted))
 
 
 def check_extras(state: State, asked: Sequence[str]) -> None:

@@ -27,12 +27,12 @@ class Fault:
 
     name: str
     at: str
-    cause: tuple[str, ...]
+    cause: Sequence[str]
     sets: Mapping[str, Any] = field(default_factory=dict)
     grows: Mapping[str, float] = field(default_factory=dict)
-    kernel: tuple[str, ...] = ()
-    log: tuple[str, ...] = ()
-    fabrics: tuple[str, ...] = ("infiniband", "roce")
+    kernel: Sequence[str] = ()
+    log: Sequence[str] = ()
+    fabrics: Sequence[str] = ("infiniband", "roce")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,15 +115,7 @@ class State:
 @cache
 def faults() -> Mapping[str, Fault]:
     """Return every kind of fault by name."""
-    return {row["fault"]: _fault(row) for row in rows("weft.emulate", "faults.yaml")}
-
-
-def _fault(row: Mapping[str, Any]) -> Fault:
-    told = dict(row)
-    for key in ("cause", "kernel", "log", "fabrics"):
-        if key in told:
-            told[key] = tuple(told[key])
-    return Fault(name=told.pop("fault"), **told)
+    return {row["name"]: Fault(**row) for row in rows("weft.emulate", "faults.yaml")}
 
 
 def healthy(
@@ -149,9 +141,7 @@ def _happened(host: Host, events: Sequence[Event], now_s: float) -> None:
     """Write what events left in the logs of a host."""
     for event in events:
         if event.lasted_s(host.number, now_s):
-            fields = _fields(host, host.number % len(host.rails))
-            host.kernel += [_filled(line, fields) for line in event.kernel]
-            host.log += [_filled(line, fields) for line in event.log]
+            _log(host, host.number % len(host.rails), event)
 
 
 def _host(plan: Plan, number: int, chance: random.Random) -> Host:
@@ -231,22 +221,23 @@ def inject(state: State, name: str, host: Host, number: int) -> Injected:
     for path, value in fault.sets.items():
         (host.values if path.startswith("host.") else part.values)[path] = value
     part.growth |= dict(fault.grows)
-    fields = _fields(host, number)
-    host.kernel += [_filled(line, fields) for line in fault.kernel]
-    host.log += [_filled(line, fields) for line in fault.log]
+    _log(host, number, fault)
     done = Injected(fault=fault, host=host.name, number=number, device=part.device)
     state.injected.append(done)
     return done
 
 
-def _fields(host: Host, number: int) -> Mapping[str, str]:
+def _log(host: Host, number: int, happened: Fault | Event) -> None:
+    """Write what happened to a rail or GPU into the logs of its host."""
     part = Part(number)
-    return {
+    fields = {
         "host": host.name, "number": str(number),
         "device": host.rails[number % len(host.rails)].device,
         "interface": f"rail{number}", "slot": slot_of(part, ADAPTER_BUS),
         "gpu_slot": slot_of(part, GPU_BUS).removesuffix(".0"),
     }  # fmt: skip
+    host.kernel += [_filled(line, fields) for line in happened.kernel]
+    host.log += [_filled(line, fields) for line in happened.log]
 
 
 def _filled(line: str, fields: Mapping[str, str]) -> str:

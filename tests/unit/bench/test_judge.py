@@ -34,6 +34,16 @@ def test_a_run_on_its_curve_passes(cluster, sweep_on):
     assert (found.curve, found.group, found.next_checks) == (None, (), ())
 
 
+def test_explanations_are_listed_by_probability_and_the_likeliest_group_leads():
+    found = judge(EXAMPLES / "all_reduce_h100_slow.txt")
+    shares = [one.probability for one in found.candidates]
+    assert shares == sorted(shares, reverse=True)
+    groups = {one.group for one in found.candidates} - {0}
+    whole = {n: sum(c.probability for c in found.candidates if c.group == n) for n in groups}
+    leading = max(whole, key=whole.get)
+    assert found.group == tuple(c.name for c in found.candidates if c.group == leading)
+
+
 def _cost(cluster, run, name, label):
     """Return what a form of a fault costs, by size."""
     setting = Setting(cluster=cluster, sweep=run, group=group_of(cluster, run))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.bench.load import Carried, raise_load, simulated_load
+from weft.bench.load import Carried, Limits, raise_load, simulated_load
 from weft.bench.load_hosts import Field, measured_load, processes
 from weft.errors import SpecError
 from weft.report.page import Table
@@ -34,8 +34,8 @@ def test_a_network_that_carries_three_times_the_peak_does_not_break():
 
 def test_the_breaking_point_is_narrowed_to_where_the_limit_is():
     """Halved twice between 2.0 and 2.5: within an eighth of the peak of the true 2.2."""
-    broken = [one.multiple for one in raise_load(limited(2.2 * PEAK), PEAK, tail_growth=1e9)
-              if one.broken]  # fmt: skip
+    steps = raise_load(limited(2.2 * PEAK), PEAK, Limits(tail_growth=1e9))
+    broken = [one.multiple for one in steps if one.broken]
     assert min(broken) == pytest.approx(2.2 / 0.95, abs=0.126)
 
 
@@ -53,7 +53,7 @@ def test_no_more_than_the_line_is_offered():
 
 def test_a_simulated_network_carries_a_light_load_and_says_what_it_did():
     found = simulated_load(
-        preset("hgx_h100_roce", hosts=2), 40e9, size_bytes=1 << 16, largest_multiple=1.5
+        preset("hgx_h100_roce", hosts=2), 40e9, Limits(largest_multiple=1.5), size_bytes=1 << 16
     )
     assert found.breaking_multiple is None
     assert found.sound_multiple == 1.5
@@ -84,7 +84,7 @@ def test_what_cannot_be_loaded_is_refused():
 
 
 def test_every_column_of_the_steps_has_a_name():
-    result = simulated_load(preset("hgx_h100_roce", hosts=2), 1e9, largest_multiple=1.0)
+    result = simulated_load(preset("hgx_h100_roce", hosts=2), 1e9, Limits(largest_multiple=1.0))
     page = load_test.page(result)
     tables = [block for block in (*page.answer, *page.blocks) if isinstance(block, Table)]
     assert all(all(one.columns) for one in tables)

@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+from functools import partial
 
 import pytest
 
@@ -80,24 +81,21 @@ def test_more_tests_alike_say_that_nothing_is_faulty():
 
 def test_a_search_ends_where_no_test_can_settle_it():
     """Two hosts, and nobody says what a sound pair carries: no repeat tells."""
-    found, _ = search(Layout(hosts=("a", "b")), lambda _: FAST)
+    found, _ = search(partial(localise, Layout(hosts=("a", "b"))), lambda _: FAST)
     assert len(found.outcomes) < 20
     assert found.named == ()
     assert found.none_probability < SURE
 
 
 def test_of_two_slow_hosts_one_is_found():
-    found, _ = search(
-        Layout(hosts=tuple("abcdefgh")),
-        lambda pair: FAST / (5 if {"b", "f"} & set(pair) else 1),
-        expected_bytes_per_s=FAST,
-    )
+    plan = partial(localise, Layout(hosts=tuple("abcdefgh")), expected_bytes_per_s=FAST)
+    found, _ = search(plan, lambda pair: FAST / (5 if {"b", "f"} & set(pair) else 1))
     assert found.named
     assert set(found.named) <= {"b", "f"}
 
 
 def test_where_nothing_is_slow_no_part_is_named():
-    found, _ = search(FOUR, lambda _: FAST, expected_bytes_per_s=FAST)
+    found, _ = search(partial(localise, FOUR, expected_bytes_per_s=FAST), lambda _: FAST)
     assert found.named == ()
     assert found.none_probability >= SURE
 
@@ -127,11 +125,10 @@ def test_it_takes_far_fewer_tests_than_all_pairs_and_is_right():
     for _ in range(10):
         slow = draw.choice(layout.hosts)
         found, _ = search(
-            layout,
+            partial(localise, layout, expected_bytes_per_s=FAST),
             lambda pair, slow=slow: (
                 FAST * (0.4 if slow in pair else 1) * math.exp(draw.gauss(0, 0.03))
             ),
-            expected_bytes_per_s=FAST,
         )
         tests += len(found.outcomes)
         right += found.named == (slow,)
@@ -167,8 +164,8 @@ def test_one_slow_path_of_all_is_found_by_groups(hosts):
     draw = random.Random(7)  # noqa: S311 - noise
     layout = Layout(hosts=tuple(f"h{place}" for place in range(hosts)))
     ends = draw.sample(layout.hosts, 2)
-    found, _ = search(layout, _alone(set(ends), draw), expected_bytes_per_s=FAST,
-                      largest_group=hosts)  # fmt: skip
+    plan = partial(localise, layout, expected_bytes_per_s=FAST, largest_group=hosts)
+    found, _ = search(plan, _alone(set(ends), draw))
     one, two = sorted(ends, key=layout.hosts.index)
     assert found.named == (f"path between {one} and {two}",)
     assert math.log2(hosts * (hosts - 1) / 2) <= len(found.outcomes) <= 22

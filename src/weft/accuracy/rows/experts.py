@@ -7,12 +7,17 @@ of low latency post every (token, expert) pair to the NIC themselves.
 """
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
-from weft.accuracy.kind import Row
+from weft.accuracy.kind import IN_THE_FIT, LeftOut, Row, Score, row_by_row
 from weft.accuracy.rows.collective import Case, case_of
+from weft.engines.analytic.collective import collective_time
+from weft.engines.analytic.point_to_point import Link, direct_exchange
 from weft.errors import SpecError
+from weft.results import Estimate
 from weft.units import rate_from_gbit
 
 GROUPS: Final = 4
@@ -35,6 +40,40 @@ class Exchange:
     """Of one GPU."""
     leaving_ratio: float | None
     """Of a kernel of low latency: the share of its pairs that the NIC carries."""
+
+
+def score(kind: str, tables: Mapping[str, list[Row]]) -> Iterator[Score | LeftOut]:
+    """Score dispatch and combine of DeepEP, UCCL-EP and their like."""
+    return row_by_row(kind, tables.get("ep_alltoall", []), partial(_scored, kind))
+
+
+def _scored(kind: str, row: Row) -> Score:
+    exchange = exchange_of(row)
+    case, size_bytes = exchange.case, exchange.size_bytes
+    time_s = _time_s(exchange)
+    found, measured, quantity = time_s, exchange.time_s, "time_s"
+    if measured is None:
+        assert exchange.algbw_bytes_per_s is not None
+        found, measured = time_s.map(lambda t: size_bytes / t), exchange.algbw_bytes_per_s
+        quantity = "algbw_bytes_per_s"
+    kernel = "low latency" if "low-latency" in (row.get("pattern") or "").lower() else "normal"
+    own = kernel == "low latency" and "deepep" in (row.get("library") or "").lower()
+    labels = {
+        **case.labels, "library": row.get("library") or "", "phase": row.get("phase") or "",
+        "kernel": kernel, "health": IN_THE_FIT if own else "reference",
+    }  # fmt: skip
+    return Score.of(
+        found, kind=kind, row=row.get("row_id") or "", site=case.site, labels=labels,
+        quantity=quantity, measured=measured, healthy=not own,
+    )  # fmt: skip
+
+
+def _time_s(exchange: Exchange) -> Estimate:
+    case, size_bytes = exchange.case, exchange.size_bytes
+    if exchange.leaving_ratio is None:
+        return collective_time(case.cluster, case.operation, size_bytes, case.group).time_s
+    link = Link(fabric=case.cluster.fabric.kind, bytes_per_s=exchange.nic_bytes_per_s)
+    return direct_exchange(link, size_bytes, exchange.leaving_ratio)
 
 
 def exchange_of(row: Row) -> Exchange:

@@ -1,14 +1,21 @@
 """One row of a table of training steps on one GPU, with the whole shape of the model."""
 
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from weft.accuracy.kind import Row
+from weft.accuracy.kind import LeftOut, Row, Score
 from weft.accuracy.rows import words
 from weft.accuracy.rows.machines import cluster_of, machine_of
 from weft.accuracy.rows.training import Case
+from weft.accuracy.rows.training_step import score_table
 from weft.spec.workload import Job
 
 SHAPE: Final = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn_hidden", "vocab")
+
+
+def score(kind: str, tables: Mapping[str, list[Row]]) -> Iterator[Score | LeftOut]:
+    """Score the rows of the table."""
+    return score_table(kind, tables, file="gpu_steps", read=case_of)
 
 
 def case_of(row: Row) -> Case | str:

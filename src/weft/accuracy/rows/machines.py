@@ -67,28 +67,14 @@ def cluster_of(machine: Machine, fabric: str, gpus: int) -> Cluster:
     kind = meant("fabrics_of_training", fabric, re.NOFLAG) or "infiniband"
     if kind in {"efa", "tcpx", "tcpxo"}:
         nic = ""  # the one that this cloud has at the rate
-    host = Host.model_validate(
-        {
-            "gpu": machine.gpu,
-            "gpus": machine.gpus,
-            "nic": nic,
-            "nics": nics,
-            "nic_bytes_per_s": _rate(each),
-            "cpu": machine.cpu,
-            "scale_up": {
-                "kind": "xgmi" if machine.gpu.startswith("mi") else "nvlink",
-                "gpus": machine.gpus,
-                "bytes_per_s": f"{machine.nvlink_gbyte_per_s}GB/s",
-                "in_network_reduction": machine.gpu[0] in "hgb",
-            },
-        }
-    )
-    return Cluster(
-        hosts=-(-gpus // machine.gpus),
-        host=host,
-        fabric=FabricChoice(kind=kind),
-    )
-
-
-def _rate(gbit_per_s: float) -> str:
-    return units.show_rate(units.rate_from_gbit(gbit_per_s)).replace(" ", "")
+    rate = units.show_rate(units.rate_from_gbit(each)).replace(" ", "")
+    host = Host.model_validate({
+        "gpu": machine.gpu, "gpus": machine.gpus, "nic": nic, "nics": nics,
+        "nic_bytes_per_s": rate, "cpu": machine.cpu,
+        "scale_up": {
+            "kind": "xgmi" if machine.gpu.startswith("mi") else "nvlink",
+            "gpus": machine.gpus, "bytes_per_s": f"{machine.nvlink_gbyte_per_s}GB/s",
+            "in_network_reduction": machine.gpu[0] in "hgb",
+        },
+    })  # fmt: skip
+    return Cluster(hosts=-(-gpus // machine.gpus), host=host, fabric=FabricChoice(kind=kind))

@@ -95,7 +95,7 @@ def _verb(row: Row, said: str) -> Verb:
 
 
 def score_points(
-    kind: str, mode: str, tables: Mapping[str, list[Row]]
+    kind: str, tables: Mapping[str, list[Row]], *, mode: str
 ) -> Iterator[Score | LeftOut]:
     """Score the points of all runs of one mode: lat or bw."""
     runs = {row.get("run_id", ""): row for row in tables.get("perftest_runs", [])}

@@ -29,16 +29,10 @@ MASKED_RATIO: Final = 0.15
 
 
 V3_LIKE: Final = Model(
-    name="deepseek_v3_like",
-    layers=61,
-    hidden=7168,
-    heads=128,
-    kv_heads=128,
-    head_dim=56,
-    ffn_hidden=2048,
-    vocab=32000,
+    name="deepseek_v3_like", layers=61, hidden=7168, heads=128, kv_heads=128, head_dim=56,
+    ffn_hidden=2048, vocab=32000,
     experts=Experts(experts=256, experts_per_token=8, ffn_hidden=2048),
-)
+)  # fmt: skip
 """What the options of the UCCL-EP benchmark build: V3's experts with ordinary attention
 [github.com/uccl-project/uccl, ep/bench/megatron/README.md]."""
 
@@ -77,8 +71,7 @@ def _stated(name: str, other: str) -> Shape | None:
         return Shape(gpt(*(int(part) for part in match.groups())))
     settings = settings_in(other)
     hidden = whole(settings.get("hidden") or settings.get("h"))
-    layers = whole(settings.get("layers"))
-    heads = whole(settings.get("heads"))
+    layers, heads = whole(settings.get("layers")), whole(settings.get("heads"))
     if hidden and layers and heads:
         return Shape(gpt(hidden, layers, heads, whole(settings.get("v")) or MEGATRON_VOCAB))
     return None
@@ -141,12 +134,10 @@ def _sized(name: str, parameters_b: float | None, other: str, stages: int) -> Sh
 def _megatron(name: str, size_b: float, other: str) -> Shape | None:
     if not name.upper().startswith("GPT") or "nhidden" in other.lower():
         return None
-    names = [n for n in load.models() if n.startswith("megatron_")]
-    for known in names:
-        model = load.model(known)
+    known = (load.model(name) for name in load.models() if name.startswith("megatron_"))
+    for model in known:
         if abs(model.parameters() / 1e9 / size_b - 1) < 0.03:  # noqa: PLR2004 - rounding
-            settings = settings_in(other)
-            layers = whole(settings.get("layers"))
+            layers = whole(settings_in(other).get("layers"))
             return Shape(model.with_(layers=layers) if layers else model)
     return None
 
@@ -154,18 +145,10 @@ def _megatron(name: str, size_b: float, other: str) -> Shape | None:
 def gpt(hidden: int, layers: int, heads: int, vocab: int = MEGATRON_VOCAB) -> Model:
     """Return a dense GPT as Megatron-LM builds it: feed-forward of 4 h, learned positions."""
     return Model(
-        name=f"gpt_h{hidden}_l{layers}",
-        layers=layers,
-        hidden=hidden,
-        heads=heads,
-        kv_heads=heads,
-        head_dim=max(1, hidden // heads),
-        ffn_hidden=4 * hidden,
-        vocab=vocab,
-        gated_ffn=False,
-        tied_embeddings=True,
-        positions=2048,
-    )
+        name=f"gpt_h{hidden}_l{layers}", layers=layers, hidden=hidden, heads=heads,
+        kv_heads=heads, head_dim=max(1, hidden // heads), ffn_hidden=4 * hidden, vocab=vocab,
+        gated_ffn=False, tied_embeddings=True, positions=2048,
+    )  # fmt: skip
 
 
 def one_layer(name: str) -> bool:

@@ -29,6 +29,16 @@ BINNED_TOKENS: Final = {512: 320}
 """Mean length that NVIDIA's data loader (LDDL) pads BERT's sequences of 512 tokens to: half of
 the tokens would be padding [Krell 2021, abstract], and bins are 64 tokens wide."""
 TERA: Final = 1e12
+MEASURES: Final = (
+    "step_s", "tokens_per_s", "tokens_per_s_gpu", "samples_per_s", "tflops_per_gpu", "mfu_pct",
+    "hfu_pct",
+)  # fmt: skip
+ROUNDING: Final = 0.02
+PART_RATIO: Final = 1.3
+FOUR_BITS_SINCE: Final = (5, 1)
+"""Round of MLPerf from which on Blackwell computes in 4 bits where nothing says otherwise."""
+UNSTATED_SHARDING: Final = {"fsdp": "zero3", "other": "none"}
+"""What a framework that only knows one way does; it states the layout by that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,25 +77,25 @@ def case_of(row: Row) -> Case | str:
 
 
 def _read(row: Row) -> Case:
-    if "same logs as" in row.get("notes", ""):
-        raise _Refused("the same logs as an earlier round")
-    # Some tables name the part of a DGX in the title of a section alone.
-    section = row.get("notes", "").partition("section:")[2]
-    machine = machine_of(f"{row.get('gpu', '')} {section}")
-    if isinstance(machine, str):
-        raise _Refused(machine)
-    shape, gpus = _shape(row), words.whole(row.get("gpus"))
-    if gpus is None:
-        raise _Refused("number of GPUs not stated")
-    if not any(row.get(column) for column in MEASURES):
-        raise _Refused("time to train only: no step time, throughput or utilisation")
-    return _case(row, machine, gpus, shape, _batch(row, shape, gpus))
+    reading = _reading(row)
+    gpus, shape, machine = reading.gpus, reading.shape, reading.machine
+    cluster = cluster_of(machine, _text(row, "fabric", "gpu"), gpus)
+    job = _job(row, reading)
+    measured_s = _measured_s(row, job, reading.gpu, gpus)
+    if measured_s is None or measured_s <= 0:
+        raise _Refused("no figure that gives a step time")
+    _check(row, job, measured_s, reading)
+    doubted = doubt(row)
+    labels = {
+        "family": row.get("family", ""), "gpu": machine.gpu, "model": shape.model.name,
+        "precision": reading.precision, "framework": job.framework, "scale": _scale(gpus),
+        "assumed": reading.assumed,
+    } | ({"health": doubted} if doubted else {})  # fmt: skip
+    return Case(cluster=cluster, job=job, measured_s=measured_s, labels=labels, doubt=doubted)
 
 
-MEASURES: Final = (
-    "step_s", "tokens_per_s", "tokens_per_s_gpu", "samples_per_s",
-    "tflops_per_gpu", "mfu_pct", "hfu_pct",
-)  # fmt: skip
+def _text(row: Row, *columns: str) -> str:
+    return " ".join(row.get(column, "") for column in columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +119,7 @@ def _shape(row: Row) -> Shape:
 
 def _framework(row: Row) -> str:
     """Return the class of framework; some tables name it beside the model alone."""
-    return words.framework(f"{row.get('framework', '')} {row.get('model', '')}")
+    return words.framework(_text(row, "framework", "model"))
 
 
 def _is_compiled(row: Row) -> bool:
@@ -124,7 +134,7 @@ def _is_compiled(row: Row) -> bool:
 
 def _sizes(row: Row) -> dict[str, int]:
     """Return the parallel sizes: columns first, then what the model's name holds."""
-    text = f"{row.get('model', '')} {row.get('other', '')}"
+    text = _text(row, "model", "other")
     sizes = dict(words.sizes_in(text))
     for key in ("TP", "PP", "CP", "EP", "VP"):
         stated = words.whole(row.get(key))
@@ -181,9 +191,6 @@ def _rounded(batch: float) -> int:
     return max(1, round(batch))
 
 
-ROUNDING: Final = 0.02
-
-
 def _sequence(row: Row) -> tuple[int | None, bool]:
     stated = words.whole(row.get("seq_len"))
     if stated:
@@ -236,6 +243,7 @@ def _pick(key: str, values: str, precision: str) -> int | None:
 class _Reading:
     """What a row says of its job, or leaves to be assumed."""
 
+    machine: Machine
     gpu: Gpu
     gpus: int
     shape: Shape
@@ -257,39 +265,30 @@ class _Reading:
         return "+".join(name for name, is_so in said.items() if is_so) or "nothing"
 
 
-def _case(row: Row, machine: Machine, gpus: int, shape: Shape, batch: _Batch) -> Case:
-    cluster = cluster_of(machine, f"{row.get('fabric', '')} {row.get('gpu', '')}", gpus)
-    reading = _reading(row, machine, gpus, shape, batch)
-    if reading.spread == "auto" and (shape.assumed or "without CP" in row.get("other", "")):
-        raise _Refused("parallel layout not stated, and more than that is not known")
-    job = _job(row, reading)
-    measured_s = _measured_s(row, job, reading.gpu, gpus)
-    if measured_s is None or measured_s <= 0:
-        raise _Refused("no figure that gives a step time")
-    _check(row, job, measured_s, reading)
-    doubted = doubt(row)
-    labels = {
-        "family": row.get("family", ""),
-        "gpu": machine.gpu,
-        "model": shape.model.name,
-        "precision": reading.precision,
-        "framework": job.framework,
-        "scale": _scale(gpus),
-        "assumed": reading.assumed,
-    } | ({"health": doubted} if doubted else {})
-    return Case(cluster=cluster, job=job, measured_s=measured_s, labels=labels, doubt=doubted)
-
-
-def _reading(row: Row, machine: Machine, gpus: int, shape: Shape, batch: _Batch) -> _Reading:
-    gpu = find("gpus", machine.gpu)
+def _reading(row: Row) -> _Reading:
+    if "same logs as" in row.get("notes", ""):
+        raise _Refused("the same logs as an earlier round")
+    # Some tables name the part of a DGX in the title of a section alone.
+    section = row.get("notes", "").partition("section:")[2]
+    machine = machine_of(f"{row.get('gpu', '')} {section}")
+    if isinstance(machine, str):
+        raise _Refused(machine)
+    shape, gpus = _shape(row), words.whole(row.get("gpus"))
+    if gpus is None:
+        raise _Refused("number of GPUs not stated")
+    if not any(row.get(column) for column in MEASURES):
+        raise _Refused("time to train only: no step time, throughput or utilisation")
+    batch, gpu, recipe = _batch(row, shape, gpus), find("gpus", machine.gpu), recipe_of(row)
     assert isinstance(gpu, Gpu)
-    precision, precision_assumed = _precision(row, gpu)
-    recipe = recipe_of(row)
+    precision, is_assumed = _precision(row, gpu)
     if recipe and recipe.precision:
-        precision, precision_assumed = recipe.precision, False
+        precision, is_assumed = recipe.precision, False
+    spread = _spread(row, gpus, shape)
+    if spread == "auto" and (shape.assumed or "without CP" in row.get("other", "")):
+        raise _Refused("parallel layout not stated, and more than that is not known")
     return _Reading(
-        gpu=gpu, gpus=gpus, shape=shape, batch=batch, precision=precision,
-        precision_assumed=precision_assumed, spread=_spread(row, gpus, shape), recipe=recipe,
+        machine=machine, gpu=gpu, gpus=gpus, shape=shape, batch=batch, precision=precision,
+        precision_assumed=is_assumed, spread=spread, recipe=recipe,
     )  # fmt: skip
 
 
@@ -341,9 +340,6 @@ def _is_part(row: Row, job: Job, step_s: float, gpu: Gpu, gpus: int) -> bool:
     return bool(peaks) and all(not 1 / PART_RATIO < rate / peak < PART_RATIO for peak in peaks)
 
 
-PART_RATIO: Final = 1.3
-
-
 def _scale(gpus: int) -> str:
     steps = (8, 64, 512, 4096)
     return next((f"<= {step} GPUs" for step in steps if gpus <= step), "> 4096 GPUs")
@@ -352,8 +348,7 @@ def _scale(gpus: int) -> str:
 def _precision(row: Row, gpu: Gpu) -> tuple[str, bool]:
     stated = words.precision(row.get("precision", ""))
     if stated is None:
-        text = f"{row.get('notes', '')} {row.get('other', '')} {row.get('model', '')}"
-        stated = words.precision(text)
+        stated = words.precision(_text(row, "notes", "other", "model"))
         stated = stated if stated in {"fp8", "nvfp4", "bf16"} else None
     if stated == "fp16" and "bf16" in gpu.flop_per_s and gpu.generation != "ampere":
         stated = "bf16"
@@ -378,9 +373,6 @@ def _mlperf_precision(row: Row, gpu: Gpu) -> str:
     return "nvfp4" if late and "fp4" in gpu.flop_per_s and not named else "fp8"
 
 
-FOUR_BITS_SINCE: Final = (5, 1)
-
-
 def _spread(row: Row, gpus: int, shape: Shape) -> Parallelism | str:
     sizes = _sizes(row)
     sharding, stated = _sharding(row)
@@ -388,7 +380,7 @@ def _spread(row: Row, gpus: int, shape: Shape) -> Parallelism | str:
         return "auto" if gpus > 1 else Parallelism()
     pp, vp = sizes.get("PP", 1), sizes.get("VP", 1)
     framework = _framework(row)
-    text = f"{row.get('framework', '')} {row.get('other', '')}".lower()
+    text = _text(row, "framework", "other").lower()
     if pp > 1 and vp == 1 and not row.get("VP") and _interleaves(row):
         # Not stated: TorchTitan makes two stages a rank, tuned recipes one layer a chunk.
         vp = 2 if framework == "fsdp" else max(1, -(-shape.model.layers // pp))
@@ -419,13 +411,13 @@ def _spread(row: Row, gpus: int, shape: Shape) -> Parallelism | str:
 
 def _interleaves(row: Row) -> bool:
     """Tell whether a pipeline without a stated schedule is interleaved all the same."""
-    text = f"{row.get('framework', '')} {row.get('other', '')}".lower()
+    text = _text(row, "framework", "other").lower()
     named = "interleaved" in text or "meta internal" in text
     return named or row.get("family", "").startswith("mlperf")
 
 
 def _sequence_parallel(row: Row, framework: str) -> bool:
-    text = f"{row.get('act_ckpt', '')} {row.get('other', '')}".lower()
+    text = _text(row, "act_ckpt", "other").lower()
     if framework in {"megatron", "deepspeed"} and _is_unfused(row):
         return "sequence" in text or (_is_megatron_lm(row) and not row.get("act_ckpt"))
     return True
@@ -433,7 +425,7 @@ def _sequence_parallel(row: Row, framework: str) -> bool:
 
 def _sharding(row: Row) -> tuple[str, bool]:
     """Return the sharding of data parallelism, and whether the row states it."""
-    text = f"{row.get('sharding', '')} {row.get('other', '')} {row.get('model', '')}".lower()
+    text = _text(row, "sharding", "other", "model").lower()
     framework = _framework(row)
     if re.search(r"fsdp=[01]\b", text):
         return ("none", True) if framework == "jax" else ("zero1", False)
@@ -443,10 +435,6 @@ def _sharding(row: Row) -> tuple[str, bool]:
     if framework in UNSTATED_SHARDING:
         return UNSTATED_SHARDING[framework], True
     return ("none" if _is_unfused(row) else "zero1"), False
-
-
-UNSTATED_SHARDING: Final = {"fsdp": "zero3", "other": "none"}
-"""What a framework that only knows one way does; it states the layout by that."""
 
 
 def _micro(row: Row, batch: _Batch, spread: Parallelism | str, gpus: int) -> int:

@@ -2,10 +2,7 @@
 
 import pytest
 
-from weft.accuracy.kind import LeftOut, Score
-from weft.accuracy.kinds.collective_below_64MiB import collective_below_64MiB
-from weft.accuracy.kinds.collective_from_64MiB import collective_from_64MiB
-from weft.accuracy.kinds.collective_summary import collective_summary
+from weft.accuracy.kind import LeftOut, Score, all_kinds
 from weft.accuracy.rows.collective import case_of, try_case
 from weft.traffic.collective import Operation
 
@@ -54,7 +51,7 @@ def test_a_fabric_is_recognised_however_it_is_written(text, name):
 )  # fmt: skip
 def test_a_row_without_a_needed_fact_is_left_out_with_the_reason(changes, reason):
     tables = {"nccl_runs": [run(**changes)], "nccl_points": POINTS}
-    found = list(collective_from_64MiB.score(tables))
+    found = list(all_kinds()["collective_from_64MiB"].score(tables))
     assert [type(row) for row in found] == [LeftOut]
     assert reason in found[0].reason
     assert try_case(run(**changes)) is None
@@ -93,7 +90,8 @@ def test_the_library_version_is_not_that_of_nccl_tests():
 def test_points_go_to_the_kind_of_their_size_and_quantity():
     tables = {"nccl_runs": [run()], "nccl_points": POINTS}
     (large,), (small,) = (
-        list(kind.score(tables)) for kind in (collective_from_64MiB, collective_below_64MiB)
+        list(all_kinds()[name].score(tables))
+        for name in ("collective_from_64MiB", "collective_below_64MiB")
     )
     assert (large.quantity, small.quantity) == ("busbw_bytes_per_s", "time_s")
     assert (large.labels["scale"], large.labels["size"]) == ("3-8 hosts", "from 1 GiB")
@@ -103,13 +101,13 @@ def test_points_go_to_the_kind_of_their_size_and_quantity():
 
 def test_the_peak_stands_in_for_a_sweep_that_is_not_there():
     tables = {"nccl_runs": [run(peak_busbw_GBps="365.84", peak_at_B="17179869184")]}
-    (score,) = collective_from_64MiB.score(tables)
+    (score,) = all_kinds()["collective_from_64MiB"].score(tables)
     assert isinstance(score, Score)
     assert score.measured == pytest.approx(365.84e9)
 
 
 def test_a_point_of_a_run_that_is_not_listed_is_left_out():
-    (row,) = collective_from_64MiB.score({"nccl_points": POINTS})
+    (row,) = all_kinds()["collective_from_64MiB"].score({"nccl_points": POINTS})
     assert isinstance(row, LeftOut)
 
 
@@ -125,6 +123,6 @@ def test_broken_and_unknown_systems_are_scored_apart(health, healthy):
 def test_a_summary_row_needs_a_size_and_one_measured_value():
     good = run(row_id="n1", size="1 GiB", value="358", unit="GB/s busbw", kind="measured")
     rows = [good, good | {"size": "large"}, good | {"value": "320-350"}, good | {"kind": "doc"}]
-    found = list(collective_summary.score({"nccl_summary": rows}))
+    found = list(all_kinds()["collective_summary"].score({"nccl_summary": rows}))
     assert [isinstance(row, Score) for row in found] == [True, False, False, False]
     assert case_of(good).operation is Operation.ALL_REDUCE

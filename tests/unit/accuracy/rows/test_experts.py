@@ -1,6 +1,6 @@
 import pytest
 
-from weft.accuracy.kinds.expert_all_to_all import expert_all_to_all
+from weft.accuracy.kind import all_kinds
 from weft.accuracy.rows.experts import exchange_of
 from weft.errors import SpecError
 
@@ -16,7 +16,7 @@ ALSO_INSIDE = {"notes": "RDMA only, also inside a node"}
 
 
 def scored(row):
-    (found,) = expert_all_to_all.score({"ep_alltoall": [row]})
+    (found,) = all_kinds()["expert_all_to_all"].score({"ep_alltoall": [row]})
     return found
 
 

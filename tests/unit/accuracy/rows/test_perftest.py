@@ -45,14 +45,14 @@ def test_an_unnamed_fabric_is_refused():
 
 def test_points_without_their_run_are_left_out():
     points = [{"run_id": "lost", "size_B": "2", "bw_avg_Gbps": "1"}]
-    (found,) = score_points("link_bandwidth", "bw", {"perftest_points": points})
+    (found,) = score_points("link_bandwidth", {"perftest_points": points}, mode="bw")
     assert isinstance(found, LeftOut)
 
 
 def test_bidirectional_rows_count_both_ways():
     point = {"run_id": "r", "size_B": str(8 << 20), "bw_avg_Gbps": "390"}
     tables = {"perftest_runs": [RUN | {"tool": "ib_write_bw -b"}], "perftest_points": [point]}
-    (found,) = score_points("link_bandwidth", "bw", tables)
+    (found,) = score_points("link_bandwidth", tables, mode="bw")
     assert found.error_ratio == pytest.approx(0.02, abs=0.01)
 
 

@@ -47,7 +47,7 @@ def load(
       weft bench load --hosts a,b,c,d --peak 30Gb/s --line 100Gb/s
     """
     from weft.bench.command import places
-    from weft.bench.load import simulated_load
+    from weft.bench.load import Limits, simulated_load
     from weft.bench.load_hosts import Field, measured_load
 
     shown.check()
@@ -61,18 +61,17 @@ def load(
             simulated={"size": size, "simulated-hosts": most_hosts, "file": named,
                        "set": given.sets or None})  # fmt: skip
     rate = parse_rate(peak)
+    limits = Limits(largest_multiple=largest, delivered_ratio=delivered, tail_growth=tail)
     with progress("loading the network", quiet=quiet) as report:
         if simulate:
             result = simulated_load(
-                given.cluster(documents), rate, largest_multiple=largest,
-                delivered_ratio=delivered, tail_growth=tail, report=report, **_given(simulated),
+                given.cluster(documents), rate, limits, report=report, **_given(simulated),
             )  # fmt: skip
         else:
             names, addresses = places(hosts)
             result = measured_load(
                 Field(hosts=names, addresses=addresses, **_given(real)),
-                rate, line_bytes_per_s=parse_rate(line) if line else None,
-                largest_multiple=largest, delivered_ratio=delivered, tail_growth=tail,
+                rate, limits, line_bytes_per_s=parse_rate(line) if line else None,
                 report=report,
             )  # fmt: skip
     shown.emit(result)

@@ -54,7 +54,8 @@ def localise(
         with progress("testing pairs", quiet=quiet) as report:
             how = (run, launcher, seconds)
             measure = partial(_measured, how=how, addresses=addresses, report=report)
-            found, _ = search(layout, measure, expected_bytes_per_s=rate, at_once=at_once)
+            plan = partial(localise, layout, expected_bytes_per_s=rate, at_once=at_once)
+            found, _ = search(plan, measure)
     else:
         found = localise(
             layout, list(map(_outcome, result)), expected_bytes_per_s=rate,

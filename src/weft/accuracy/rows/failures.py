@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Final
 
-from weft.accuracy.kind import IN_THE_FIT, Kind, LeftOut, Row, Score, row_by_row
+from weft.accuracy.kind import IN_THE_FIT, LeftOut, Row, Score, row_by_row
 from weft.engines.analytic.step.goodput import (
     CHECKPOINT_S,
     DAY_S,
@@ -16,7 +17,6 @@ from weft.errors import SpecError
 from weft.results import Estimate
 from weft.units import SECONDS
 
-_NAME = "failures"
 _GPUS_PER_HOST: Final = 8
 _STOPS: Final = re.compile(
     r"unexpected interruptions|restarts|machines down|^failures$|^GPU loss", re.IGNORECASE
@@ -31,11 +31,12 @@ _STEP_S: Final = 10.0
 """Length of a step where none is stated; the share hardly depends on it."""
 
 
-def _score(tables: Mapping[str, list[Row]]) -> Iterator[Score | LeftOut]:
-    return row_by_row(_NAME, tables.get("failures", []), _scored)
+def score(kind: str, tables: Mapping[str, list[Row]]) -> Iterator[Score | LeftOut]:
+    """Score stops, and the share of time that is kept."""
+    return row_by_row(kind, tables.get("failures", []), partial(_scored, kind))
 
 
-def _scored(row: Row) -> Score:
+def _scored(kind: str, row: Row) -> Score:
     what = row.get("subcategory") or ""
     if _KEPT.search(what):
         measured, found, quantity = _kept(row), _predicted_kept(row), "goodput_ratio"
@@ -46,7 +47,7 @@ def _scored(row: Row) -> Score:
     study = row.get("study") or ""
     own = quantity == "stops_per_gpu_day" and bool(_DEFAULT.search(study))
     return Score.of(
-        found, kind=_NAME, row=row.get("row_id") or "", site=study, quantity=quantity,
+        found, kind=kind, row=row.get("row_id") or "", site=study, quantity=quantity,
         labels={"figure": quantity, "study": study, "health": IN_THE_FIT if own else ""},
         measured=measured, healthy=not own,
     )  # fmt: skip
@@ -119,8 +120,3 @@ def _predicted_kept(row: Row) -> Estimate:
         for end in ("value", "high", "low")
     ]
     return Estimate(*ends)
-
-
-failures = Kind(
-    title="Failures", files=("failures",), score=_score, groups_by=("figure", "study")
-)

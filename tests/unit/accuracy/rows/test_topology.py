@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.accuracy.kind import LeftOut, Score
-from weft.accuracy.kinds.topology import topology
+from weft.accuracy.kind import LeftOut, Score, all_kinds
 from weft.accuracy.tables import SHIPPED, read
 
 SUPERPOD = {
@@ -16,7 +15,7 @@ SUPERPOD = {
 
 def score(**columns):
     row = {"row_id": "r", **columns}
-    return list(topology.score({"topology": [row]}))
+    return list(all_kinds()["topology"].score({"topology": [row]}))
 
 
 def counts(results):
@@ -131,7 +130,7 @@ def test_a_printed_zero_is_no_ratio():
 @pytest.mark.published
 def test_every_published_count_that_can_be_predicted_is_met():
     """Integers: a miss is a bug."""
-    found = list(topology.score(read(SHIPPED)))
+    found = list(all_kinds()["topology"].score(read(SHIPPED)))
     scores = [r for r in found if isinstance(r, Score)]
     assert [r.row for r in scores if r.measured != r.predicted] == []
     assert len(scores) >= 115

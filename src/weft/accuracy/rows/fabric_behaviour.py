@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from weft.accuracy.kind import IN_THE_FIT, Kind, LeftOut, Row, Score
+from weft.accuracy.kind import IN_THE_FIT, LeftOut, Row, Score
 from weft.accuracy.rows.words import meant
 from weft.errors import SpecError
 from weft.network import fabric
 from weft.results import Estimate
 
-_NAME = "fabric_behaviour"
 _SHARE: Final = re.compile(r"utilisation|share of line rate|data throughput", re.IGNORECASE)
 _STEP: Final = re.compile(r"step time", re.IGNORECASE)
 _LONG: Final = 6
@@ -21,17 +20,18 @@ _Judged = tuple[Estimate, float, tuple[str, ...]]
 """What is predicted, what was measured, and the sources of the factor."""
 
 
-def _score(tables: Mapping[str, list[Row]]) -> Iterator[Score | LeftOut]:
+def score(kind: str, tables: Mapping[str, list[Row]]) -> Iterator[Score | LeftOut]:
+    """Score both sides of every study that a factor or a distance stands for."""
     for row in tables.get("fabric_behaviour", []):
         name = row.get("row_id") or ""
         try:
             rule = _rule(row)
         except SpecError as problem:
-            yield LeftOut(kind=_NAME, row=name, reason=str(problem))
+            yield LeftOut(kind=kind, row=name, reason=str(problem))
             continue
         for side in ("baseline", "treatment"):
             if row.get(f"{side}_value"):
-                yield _side(row, name, side, rule)
+                yield _side(kind, row, side, rule)
 
 
 def _rule(row: Row) -> str:
@@ -45,20 +45,19 @@ def _rule(row: Row) -> str:
     raise SpecError(f"needs a simulation, or is no figure: {row.get('topic') or 'no topic'}")
 
 
-def _side(row: Row, name: str, side: str, rule: str) -> Score | LeftOut:
-    text = f"{row.get(side) or ''}"
-    row_name = f"{name}:{side}"
+def _side(kind: str, row: Row, side: str, rule: str) -> Score | LeftOut:
+    text, row_name = row.get(side) or "", f"{row.get('row_id') or ''}:{side}"
     try:
-        kind = _fabric(row)
+        of = _fabric(row)
         judge = _latency if rule == "latency" else _share
-        found, measured, keys = judge(row, side, text, kind)
+        found, measured, keys = judge(row, side, text, of)
     except (SpecError, ValueError) as problem:
-        return LeftOut(kind=_NAME, row=row_name, reason=str(problem))
+        return LeftOut(kind=kind, row=row_name, reason=str(problem))
     study = row.get("study") or ""
     own = _is_source(keys, study)
     return Score.of(
-        found, kind=_NAME, row=row_name, site=study, healthy=not own, measured=measured,
-        labels={"figure": rule, "fabric": kind, "health": IN_THE_FIT if own else ""},
+        found, kind=kind, row=row_name, site=study, healthy=not own, measured=measured,
+        labels={"figure": rule, "fabric": of, "health": IN_THE_FIT if own else ""},
         quantity="time_s" if rule == "latency" else "ratio",
     )  # fmt: skip
 
@@ -110,11 +109,3 @@ def _not_said(row: Row, side: str) -> str:
     if side == "treatment":
         return row.get("topic") or ""
     return (row.get("fabric") or "").partition(" vs ")[2]
-
-
-fabric_behaviour = Kind(
-    title="Behaviour of fabrics",
-    files=("fabric_behaviour",),
-    score=_score,
-    groups_by=("figure", "fabric"),
-)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from weft import catalogue, plugins
-from weft.accuracy.kind import Kind, LeftOut, Row, Score
+from weft.accuracy.kind import LeftOut, Row, Score
 from weft.accuracy.rows.words import meant, table
 from weft.catalogue.devices import Switch
 from weft.catalogue.fitting import usual_switch
@@ -55,7 +55,8 @@ class _Design:
     infiniband: bool
 
 
-def _score(tables: Mapping[str, list[Row]]) -> Iterator[Score | LeftOut]:
+def score(_: str, tables: Mapping[str, list[Row]]) -> Iterator[Score | LeftOut]:
+    """Score every count that the rows print."""
     for row in tables.get("topology", []):
         try:
             yield from _score_row(row)
@@ -301,8 +302,3 @@ def _number(text: str | None) -> float | None:
 def _left_out(row: Row, reason: str, name: str = "") -> LeftOut:
     mark = f"{row.get('row_id', '?')}:{name}" if name else row.get("row_id", "?")
     return LeftOut(kind="topology", row=mark, reason=reason)
-
-
-topology = Kind(
-    title="Switch and cable counts", files=("topology",), score=_score, groups_by=("count",)
-)

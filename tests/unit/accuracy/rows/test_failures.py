@@ -1,13 +1,12 @@
 import pytest
 
-from weft.accuracy.kind import LeftOut, Score
-from weft.accuracy.kinds.failures import failures
+from weft.accuracy.kind import LeftOut, Score, all_kinds
 
 BASE = {"row_id": "x1", "study": "s", "gpus": "1000"}
 
 
 def scored(**cells):
-    (found,) = failures.score({"failures": [BASE | cells]})
+    (found,) = all_kinds()["failures"].score({"failures": [BASE | cells]})
     return found
 
 

@@ -1,11 +1,10 @@
 """Published training runs: MLPerf logs, Megatron-LM, vTrain, NeMo, TorchTitan and others."""
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from math import exp, hypot, log
 from typing import Final
 
-from weft.accuracy.kind import Kind, LeftOut, Row, Score, is_holding_out
+from weft.accuracy.kind import LeftOut, Row, Score, is_holding_out
 from weft.accuracy.rows.training import Case, case_of, family_key
 from weft.engines.analytic.step import resolve, step_time
 from weft.engines.analytic.step.constants import constants, constants_without, seen_rows
@@ -15,9 +14,9 @@ from weft.results import Estimate
 
 def score_table(
     kind: str,
-    file: str,
     tables: Mapping[str, list[Row]],
     *,
+    file: str,
     read: Callable[[Row], Case | str] = case_of,
     is_sampled: bool = False,
 ) -> Iterator[Score | LeftOut]:
@@ -65,12 +64,3 @@ def doubt_of(assumed: str) -> float:
     """
     known = [log(WIDER[part]) for part in assumed.split("+") if part in WIDER]
     return exp(hypot(*known))
-
-
-training_step = Kind(
-    title="Training step",
-    files=("train_runs",),
-    score=partial(score_table, "training_step", "train_runs"),
-    groups_by=("family", "gpu", "scale", "assumed"),
-    holds_out=True,
-)

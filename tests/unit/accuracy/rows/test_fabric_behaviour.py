@@ -1,5 +1,4 @@
-from weft.accuracy.kind import LeftOut
-from weft.accuracy.kinds.fabric_behaviour import fabric_behaviour
+from weft.accuracy.kind import LeftOut, all_kinds
 from weft.network import fabric
 
 LATENCY = {
@@ -15,7 +14,7 @@ SHARE = {
 
 
 def scored(row):
-    return list(fabric_behaviour.score({"fabric_behaviour": [row]}))
+    return list(all_kinds()["fabric_behaviour"].score({"fabric_behaviour": [row]}))
 
 
 def test_both_sides_of_a_comparison_are_scored():
