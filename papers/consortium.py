@@ -57,7 +57,8 @@ class Revision:
     target_s: float | None
     """Queueing delay that NSCC aims at; none: three quarters of the round trip."""
     draft: bool = True
-    """Whether NSCC is a draft of 2024."""
+    """Whether it came before the specification: NSCC is a draft, and trims within the network
+    leave the rate of grants alone, whose steps up are all alike."""
     unscaled: bool = False
     """Whether NSCC grows as over the path that its constants are for, whatever the path."""
     least_share: float = 0.75
@@ -71,8 +72,9 @@ FIRST = Revision("July 2024", 1.0, 6e-6, unscaled=True)
 SLOW_LINKS = Revision("July 2024, slow links", SLOWED, 6e-6, unscaled=True)
 SECOND = Revision("August 2024", SLOWED, 6e-6)
 LAST = Revision(
-    "August 2025", 1.0, None, False, least_share=0.9, rate_step_ratio=0.01, rate_cut_ratio=0.5
-)
+    "August 2025", 1.0, None, draft=False, least_share=0.9, rate_step_ratio=0.01,
+    rate_cut_ratio=0.5,
+)  # fmt: skip
 
 
 def revision_of(file: str) -> Revision:
@@ -331,13 +333,15 @@ def _knobs(run: Run, round_trip_s: float, held: float) -> dict[str, float]:
             "draft_of_2024": run.revision.draft,
         }  # fmt: skip
         return common | _unscaled(held) if run.revision.unscaled else common
-    marked = run.oversubscription > 1
+    marked, draft = run.oversubscription > 1, run.revision.draft
+    interval_s = 1.5 * (12e-6 if draft else round_trip_s)
     return {
         "base_rtt_ps": PS, "start_window_bytes": 1.5 * held, "grant_rate_ratio": 0.99,
-        "rate_interval_ps": 18e6 if marked else 0.0,
+        "rate_interval_ps": interval_s * PS if marked else 0.0,
         "least_rate_ratio": run.revision.least_share / run.oversubscription,
         "rate_step_ratio": run.revision.rate_step_ratio,
         "rate_cut_ratio": run.revision.rate_cut_ratio,
+        "trimmed_cut_ratio": 0.0 if draft else 1.0, "step_growth_ratio": 1.0 if draft else 2.0,
     }  # fmt: skip
 
 
@@ -358,7 +362,7 @@ def _unscaled(held: float) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one run gave."""
+    """What one run gave, and the CPU time that it took."""
 
     last_s: float
     resent: int
@@ -367,7 +371,7 @@ class Result:
 
 def simulated(run: Run) -> Result:
     """Run a command here."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     flows, network = run.flows, network_of(run)
     size = flows.size_bytes
     full = PACKET_BYTES - HEADER_BYTES
@@ -383,7 +387,7 @@ def simulated(run: Run) -> Result:
     assert outcome.counts["flows_done"] == len(size), run.command
     back_s = HOP_S + HEADER_BYTES / rate_from_gbit(run.gbit_per_s)
     ends = outcome.end_ps / PS + network.hops(flows.source, flows.target) * back_s
-    return Result(float(ends.max()), outcome.counts["trims"], time.perf_counter() - begun)
+    return Result(float(ends.max()), outcome.counts["trims"], time.process_time() - begun)
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:

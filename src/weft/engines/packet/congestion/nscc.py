@@ -2,9 +2,10 @@
 
 Four cases a packet: below target and unmarked grows in proportion to the room left, and fast
 once a whole window saw no delay; above target and unmarked grows by a constant; below target
-and marked waits; above target and marked shrinks once a round trip by the mean delay. Every round trip adds a little,
-so that shares become equal. Where packets were trimmed or delay is four times the target, and
-little of it arrived in a round trip, the window becomes what arrived (quick adaptation).
+and marked waits; above target and marked shrinks once a round trip by the mean delay. Every
+round trip adds a little, so that shares become equal. Where packets were trimmed or delay is
+four times the target, and little of it arrived in a round trip, the window becomes what arrived
+(quick adaptation).
 
 Equations and constants are those of the consortium's reference simulator (htsim, ``uec.cpp``,
 whose authors wrote the specification's section on NSCC): they are for 100 Gb/s and 12 us, and
