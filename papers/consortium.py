@@ -56,10 +56,11 @@ class Revision:
     """Share of the marking thresholds of the command that it applied to all queues."""
     target_s: float | None
     """Queueing delay that NSCC aims at; none: three quarters of the round trip."""
-    growth_s: float | None
-    """How often windows grow evenly; none: once a round trip."""
-    fair_below_ratio: float = 0.0
-    """Of the constant growth above the delay aimed at, what windows also grow by below it."""
+    draft: bool = True
+    """Whether it came before the specification: NSCC is a draft, and trims within the network
+    leave the rate of grants alone, whose steps up are all alike."""
+    unscaled: bool = False
+    """Whether NSCC grows as over the path that its constants are for, whatever the path."""
     least_share: float = 0.75
     """Of the hosts' fair share of an oversubscribed network: what receivers grant at least."""
     rate_step_ratio: float = 0.05
@@ -67,12 +68,13 @@ class Revision:
     rate_cut_ratio: float = 0.75
 
 
-FIRST = Revision("July 2024", 1.0, 6e-6, 12e-6)
-SLOW_LINKS = Revision("July 2024, slow links", SLOWED, 6e-6, 12e-6)
-SECOND = Revision("August 2024", SLOWED, 6e-6, 12e-6, fair_below_ratio=1.0)
+FIRST = Revision("July 2024", 1.0, 6e-6, unscaled=True)
+SLOW_LINKS = Revision("July 2024, slow links", SLOWED, 6e-6, unscaled=True)
+SECOND = Revision("August 2024", SLOWED, 6e-6)
 LAST = Revision(
-    "August 2025", 1.0, None, None, least_share=0.9, rate_step_ratio=0.01, rate_cut_ratio=0.5
-)
+    "August 2025", 1.0, None, draft=False, least_share=0.9, rate_step_ratio=0.01,
+    rate_cut_ratio=0.5,
+)  # fmt: skip
 
 
 def revision_of(file: str) -> Revision:
@@ -325,25 +327,42 @@ def _knobs(run: Run, round_trip_s: float, held: float) -> dict[str, float]:
     window = run.number("-cwnd", 0) * PACKET_BYTES
     if run.control == "nscc":
         target_s = run.revision.target_s or 0.75 * round_trip_s
-        return {
+        common = {
             "base_rtt_ps": round_trip_s * PS, "target_queue_delay_ps": target_s * PS,
             "segment_bytes": PACKET_BYTES, "start_window_bytes": window or 1.5 * held,
-            "growth_period_ps": (run.revision.growth_s or round_trip_s) * PS,
-            "fair_below_ratio": run.revision.fair_below_ratio,
+            "draft_of_2024": run.revision.draft,
         }  # fmt: skip
-    marked = run.oversubscription > 1
+        return common | _unscaled(held) if run.revision.unscaled else common
+    marked, draft = run.oversubscription > 1, run.revision.draft
+    interval_s = 1.5 * (12e-6 if draft else round_trip_s)
     return {
         "base_rtt_ps": PS, "start_window_bytes": 1.5 * held, "grant_rate_ratio": 0.99,
-        "rate_interval_ps": 18e6 if marked else 0.0,
+        "rate_interval_ps": interval_s * PS if marked else 0.0,
         "least_rate_ratio": run.revision.least_share / run.oversubscription,
         "rate_step_ratio": run.revision.rate_step_ratio,
         "rate_cut_ratio": run.revision.rate_cut_ratio,
+        "trimmed_cut_ratio": 0.0 if draft else 1.0, "step_growth_ratio": 1.0 if draft else 2.0,
+    }  # fmt: skip
+
+
+def _unscaled(held: float) -> dict[str, float]:
+    """Return the growth of July 2024: the same on every path, where ours scales by the path.
+
+    Below the delay aimed at, windows of W bytes grew by 4e6 / W an acknowledgement, which is
+    one of 16 KiB where they grow; by a packet a window besides, and evenly by 300 bytes.
+    """
+    scale = held / 150_000
+    below = 4e6 / 16_384 / (0.5 * PACKET_BYTES)  # ours is for half of 12 us
+    return {
+        "proportional_increase_packets": below / scale, "fair_increase_packets": 1 / scale,
+        "even_increase_packets": 300 / PACKET_BYTES / scale,
+        "fast_increase_ratio": 0.25 / scale, "adapt_period_targets": 0.0,
     }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one run gave."""
+    """What one run gave, and the CPU time that it took."""
 
     last_s: float
     resent: int
@@ -352,7 +371,7 @@ class Result:
 
 def simulated(run: Run) -> Result:
     """Run a command here."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     flows, network = run.flows, network_of(run)
     size = flows.size_bytes
     full = PACKET_BYTES - HEADER_BYTES
@@ -368,7 +387,7 @@ def simulated(run: Run) -> Result:
     assert outcome.counts["flows_done"] == len(size), run.command
     back_s = HOP_S + HEADER_BYTES / rate_from_gbit(run.gbit_per_s)
     ends = outcome.end_ps / PS + network.hops(flows.source, flows.target) * back_s
-    return Result(float(ends.max()), outcome.counts["trims"], time.perf_counter() - begun)
+    return Result(float(ends.max()), outcome.counts["trims"], time.process_time() - begun)
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:

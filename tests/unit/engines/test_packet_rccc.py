@@ -123,3 +123,28 @@ def test_a_receiver_at_rest_finds_its_rate_again():
     assert outcome.end_ps[:8].max() < late_ps
     took_ps = outcome.end_ps[8] - late_ps
     assert took_ps <= 4 * MIB * PS_PER_BYTE / 0.99 + LATENCY + 4 * ROUND_TRIP
+
+
+def test_steps_that_double_bring_the_rate_back_in_their_logarithm():
+    """0.01 (2^n - 1) >= 1 - 0.75 / 8 after n = 7 steps of 18 us, where even steps take 91."""
+    slow = {"least_rate_ratio": 0.75 / 8, "rate_step_ratio": 0.01}
+    late_ps = across(4 * MIB, **slow).completion_ps + 9 * 18_000_000
+
+    def took_ps(**knobs):
+        return across(4 * MIB, later=[(0, 8, late_ps)], **slow, **knobs).end_ps[8] - late_ps
+
+    line_ps = 4 * MIB * PS_PER_BYTE / 0.99 + LATENCY + 4 * ROUND_TRIP
+    assert took_ps(step_growth_ratio=2) <= line_ps < took_ps()
+
+
+def test_trims_within_the_network_lower_the_rate_and_come_less_often():
+    """At 8:1 more than the least rate is cut inside; trims at the last link lower nothing."""
+    free = across(4 * MIB)
+    held = across(4 * MIB, trimmed_cut_ratio=1)
+    assert held.counts["trims"] < free.counts["trims"] / 1.2
+    alone = incast(32, MIB, flow_control=FlowControl.NONE, queue_limit_bytes=100_000)
+    same = incast(
+        32, MIB, flow_control=FlowControl.NONE, queue_limit_bytes=100_000,
+        knobs={"trimmed_cut_ratio": 1},
+    )  # fmt: skip
+    assert (alone.end_ps == same.end_ps).all()

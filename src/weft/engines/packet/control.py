@@ -11,7 +11,8 @@ Hooks change the row and return nothing:
 Where the receiver decides, it has four more:
 
 * ``on_arrival(state, flow_id, payload_bytes, cut_bytes, marked, now)``: data came to the
-  receiver, or the header of so much that was cut; it may send ``GRANT`` packets here
+  receiver, or the header of so much that was cut, ``marked`` as ``CUT`` where that was before
+  the last link; it may send ``GRANT`` packets here
 * ``on_grant(flow, knobs, granted_bytes)``: such a packet came to the sender
 * ``on_answer(state, flow_id, host)``: any answer came to the sender, after the hook for it
 * ``on_clock(state, host, now)``: the receiver may send such packets; returns when next

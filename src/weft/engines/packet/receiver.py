@@ -315,7 +315,7 @@ def receive_at_host(state, link_id, packet_id, now):
             flow.owed_bytes = 0
         answer = on_trimmed(settings.recovery, state, packet.flow, packet)
         if settings.grants:
-            on_arrival(settings.congestion, state, packet.flow, 0, cut, 0, now)
+            on_arrival(settings.congestion, state, packet.flow, 0, cut, packet.marked, now)
         _answer(state, packet_id, answer, host)
     else:
         _take_control(state, packet, kind, host, now)

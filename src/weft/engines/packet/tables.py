@@ -218,7 +218,9 @@ HOST = np.dtype(
         ("ready", "i8"),  # before it the NIC begins no packet: limits other than the wire
         ("coming_bytes", "i8"),  # that it has granted and not received
         ("timer_at", "i8"),  # when flows look for overdue answers, or NEVER
-        ("patient", "i8"),  # what it sends takes its time, and cannot be lost
+        ("patient", "i2"),  # what it sends takes its time, and cannot be lost
+        ("rises", "i2"),  # how often that ratio has grown in a row
+        ("seen_cut", "i4"),  # packets that were trimmed on the way, as those of "seen"
         ("message", "i8"),  # least time between the begins of two messages
         ("message_at", "i8"),  # when the next may begin
         ("switch", "i8"),  # mean time that another connection than the last one costs

@@ -1,16 +1,22 @@
 """NSCC: Ultra Ethernet's sender window, driven by marks and delay together. [UEC 1.0]
 
-Four cases a packet: below target and unmarked grows in proportion to the room left (with
-``fair_below_ratio`` also by that share of the constant), and fast once a whole window saw no
-delay; above target and unmarked grows by a constant; below target and marked waits; above
-target and marked shrinks once a round trip by the mean delay. Every round trip adds a little,
-so that shares become equal. Where packets were trimmed or delay is four times the target, and
-little of it arrived in a round trip, the window becomes what arrived (quick adaptation).
+Four cases a packet: below target and unmarked grows in proportion to the room left, and fast
+once a whole window saw no delay; above target and unmarked grows by a constant; below target
+and marked waits; above target and marked shrinks once a round trip by the mean delay. Every
+round trip adds a little, so that shares become equal. Where packets were trimmed or delay is
+four times the target, and little of it arrived in a round trip, the window becomes what arrived
+(quick adaptation).
 
 Equations and constants are those of the consortium's reference simulator (htsim, ``uec.cpp``,
 whose authors wrote the specification's section on NSCC): they are for 100 Gb/s and 12 us, and
 scale with what the path holds and with the target. Growth is applied at every acknowledgement
 here, and there after eight packets or a round trip.
+
+``draft_of_2024`` is NSCC as the drafts of July and August 2024 had it: windows also grow by the
+constant below the target, evenly every 12 us whatever the round trip; trimmed packets leave
+the mean delay alone but always shrink the window, also when it has just been adapted; the mean
+delay calls for an adaptation, which never lets a window grow and starts no new round trip of
+counting. That of July counted a round trip without the target (``adapt_period_targets`` 0).
 """
 
 from weft.engines.packet.control import Control, ignore_cnp, ignore_send
@@ -23,9 +29,8 @@ what was on the way when the window was adapted, TRIMMED whether a packet was si
 BASE_RTT, TARGET, MAX, PROPORTIONAL, FAIR, EVEN, SHARE, QUIET, GAMMA, WEIGHT, GATE, LATE = (
     range(12)
 )
-SEGMENT, START, PERIOD, FAIR_BELOW = 12, 13, 14, 15
-"""A flow starts with START bytes, or the largest window; it grows evenly every PERIOD, or every
-round trip."""
+SEGMENT, START, ADAPT_PERIOD, DRAFT = range(12, 16)
+"""A flow starts with START bytes, or the largest window."""
 FAST, WAS_TRIMMED = -1.0, 1
 REFERENCE_RTT_PS = 12e6
 REFERENCE_BYTES = 150_000.0
@@ -64,15 +69,19 @@ def _adapts(flow, knobs, line_ps_per_byte, marked, delay, now):
         return True
     if now <= flow.cc[ADAPT_AT]:
         return False
-    late = flow.cc[TRIMMED] > 0.0 or delay > knobs[LATE] * knobs[TARGET]
+    draft = knobs[DRAFT] > 0.0
+    late_by = flow.cc[MEAN_DELAY] if draft else delay
+    late = flow.cc[TRIMMED] > 0.0 or late_by > knobs[LATE] * knobs[TARGET]
     few = flow.cc[ARRIVED] < knobs[GATE] * knobs[MAX] * flow.cc[BASE] / line_ps_per_byte
-    adapts = flow.cc[ADAPT_AT] > 0.0 and late and few
+    shrinks = flow.cc[ARRIVED] <= flow.window_bytes or not draft
+    adapts = flow.cc[ADAPT_AT] > 0.0 and late and few and shrinks
     if adapts:
         flow.window_bytes = max(flow.cc[ARRIVED], knobs[SEGMENT])
         flow.cc[LEFT_OUT] = flow.in_flight_bytes
         flow.cc[TRIMMED] = 0.0
-    flow.cc[ARRIVED] = 0.0
-    flow.cc[ADAPT_AT] = now + flow.cc[BASE] + knobs[TARGET]
+    if not (adapts and draft):
+        flow.cc[ARRIVED] = 0.0
+        flow.cc[ADAPT_AT] = now + flow.cc[BASE] + knobs[ADAPT_PERIOD] * knobs[TARGET]
     return adapts
 
 
@@ -96,7 +105,7 @@ def _grow(flow, knobs, line_ps_per_byte, payload_bytes, delay):
         flow.window_bytes += knobs[SHARE] * scale * payload_bytes
     else:
         step = knobs[PROPORTIONAL] * knobs[SEGMENT] * scale * target / REFERENCE_RTT_PS
-        flow.window_bytes += step * share * (target - delay) / target + knobs[FAIR_BELOW] * fair
+        flow.window_bytes += step * share * (target - delay) / target + knobs[DRAFT] * fair
 
 
 @inner
@@ -125,7 +134,8 @@ def _ack(flow, knobs, line_ps_per_byte, payload_bytes, marked, round_trip, now):
         _grow(flow, knobs, line_ps_per_byte, payload_bytes, delay)
     elif delay >= knobs[TARGET]:
         _shrink(flow, knobs, now)
-    if now - flow.cc[GROWN_AT] >= (knobs[PERIOD] or knobs[BASE_RTT]):
+    period = REFERENCE_RTT_PS if knobs[DRAFT] > 0.0 else knobs[BASE_RTT]
+    if now - flow.cc[GROWN_AT] >= period:
         scale = knobs[BASE_RTT] / line_ps_per_byte / REFERENCE_BYTES
         flow.window_bytes += knobs[EVEN] * knobs[SEGMENT] * scale
         flow.cc[GROWN_AT] = now
@@ -135,13 +145,22 @@ def _ack(flow, knobs, line_ps_per_byte, payload_bytes, marked, round_trip, now):
 @inner
 def _loss(flow, knobs, line_ps_per_byte, payload_bytes, now):
     """Shrink by what was trimmed, unless the window was adapted to what arrives."""
+    flow.cc[TRIMMED] = WAS_TRIMMED
+    if knobs[DRAFT] > 0.0:
+        _shrink_by(flow, knobs, line_ps_per_byte, payload_bytes)
+        _adapts(flow, knobs, line_ps_per_byte, WAS_TRIMMED, 0.0, now)
+        return
     delay = TRIMMED_DELAY_IN_RTT * knobs[BASE_RTT]
     flow.cc[MEAN_DELAY] += knobs[WEIGHT] * (delay - flow.cc[MEAN_DELAY])
     flow.cc[LEFT_OUT] -= payload_bytes
-    flow.cc[TRIMMED] = WAS_TRIMMED
     if not _adapts(flow, knobs, line_ps_per_byte, WAS_TRIMMED, 0.0, now):
-        flow.window_bytes -= payload_bytes
-        _bound(flow, knobs, line_ps_per_byte)
+        _shrink_by(flow, knobs, line_ps_per_byte, payload_bytes)
+
+
+@inner
+def _shrink_by(flow, knobs, line_ps_per_byte, payload_bytes):
+    flow.window_bytes -= payload_bytes
+    _bound(flow, knobs, line_ps_per_byte)
 
 
 nscc = Control(
@@ -163,8 +182,8 @@ nscc = Control(
         "adapt_above_targets": 4.0,
         "segment_bytes": 4096,
         "start_window_bytes": 0.0,
-        "growth_period_ps": 0.0,
-        "fair_below_ratio": 0.0,
+        "adapt_period_targets": 1.0,
+        "draft_of_2024": 0.0,
     },
     source="UEC Specification 1.0; constants of ultraethernet/uet-htsim, sim/uec.cpp",
     on_begin=_begin,

@@ -13,6 +13,9 @@ of the share of packets that came marked, g, above ``marked_target_ratio`` cuts 
 ``rate_cut_ratio`` (g - target); below it the rate grows by ``rate_step_ratio``. It does so
 whether packets come or not, and stays above ``least_rate_ratio``: hosts of an oversubscribed
 network that all fall to that share leave room in the network for its queues to drain.
+Packets that were trimmed before the last link may lower the rate too, by ``trimmed_cut_ratio``
+of their share, and steps may become longer, by ``step_growth_ratio`` from one to the next as
+long as nothing comes marked.
 
 [Ultra Ethernet Specification 1.0; the scheme is that of EQDS, Olteanu et al., NSDI 2022; the
 rate that follows marks is that of ultraethernet/uet-htsim, sim/oversubscribed_cc.cpp]
@@ -20,7 +23,8 @@ rate that follows marks is that of ultraethernet/uet-htsim, sim/oversubscribed_c
 
 import numpy as np
 
-from weft.engines.packet.balance import THIRTY_BITS, next_random_out
+from weft.engines.packet.balance import CUT as CUT_INSIDE
+from weft.engines.packet.balance import MARKED, THIRTY_BITS, next_random_out
 from weft.engines.packet.control import Control, ignore_cnp, ignore_send
 from weft.engines.packet.events import NEVER
 from weft.engines.packet.lanes import settings_of
@@ -32,8 +36,12 @@ CREDIT, LOST, ANSWERED, KNOWN, GRANTED, CUT, WANTS, NEXT, PREVIOUS = range(9)
 """The sender's: what it may send in all, what of that was lost, whether any answer came. The
 receiver's: whether it has heard of the flow, what it has granted, what of that came trimmed,
 whether the flow is in the ring of those that want more, and its neighbours there."""
-BASE_RTT, START, MOST, RATE, INTERVAL, TARGET, DECREASE, STEP, LAPSES, LEAST = range(10)
+BASE_RTT, START, MOST, RATE, INTERVAL, TARGET, DECREASE, STEP, LAPSES, LEAST, CUT_BY, GROWTH = (
+    range(12)
+)
 OLD_SHARE = 0.5
+MOST_RISES = 32
+"""Further steps are no longer: a doubled step is beyond the line long before."""
 GRANT, TRIMMED = int(Kind.GRANT), int(Kind.TRIMMED)
 
 
@@ -172,12 +180,21 @@ def _adapt(state, host, knobs, now):
         share = host.seen_marked / max(1, host.seen)
         host.marked_ratio = OLD_SHARE * host.marked_ratio + (1 - OLD_SHARE) * share
         over = host.marked_ratio - knobs[TARGET]
+        cut = knobs[CUT_BY] * host.seen_cut / max(1, host.seen + host.seen_cut)
+        host.rate_ratio -= cut
         host.rate_ratio *= 1 - knobs[DECREASE] * max(0.0, over)
-        if over <= 0:
-            host.rate_ratio += knobs[STEP]
+        if over > 0 or cut > 0:
+            host.rises = 0
+        else:
+            step = knobs[STEP]
+            for _ in range(host.rises if host.seen_marked == 0 else 0):
+                step *= knobs[GROWTH]
+            host.rate_ratio += step
+            host.rises = min(host.rises + 1, MOST_RISES)
         host.rate_ratio = min(1.0, max(knobs[LEAST], host.rate_ratio))
         host.seen = 0
         host.seen_marked = 0
+        host.seen_cut = 0
 
 
 @inner
@@ -238,7 +255,8 @@ def _arrival(state, flow_id, payload_bytes, cut_bytes, marked, now):
     if knobs[INTERVAL] > 0:
         _adapt(state, host, knobs, now)
         host.seen += payload_bytes > 0
-        host.seen_marked += marked
+        host.seen_marked += marked == MARKED and payload_bytes > 0
+        host.seen_cut += marked == CUT_INSIDE
     left = int(knobs[MOST]) if knobs[RATE] == 0.0 else 0
     while left > 0 and _may_grant(host, settings):
         _grant(state, host)
@@ -280,6 +298,8 @@ rccc = Control(
         "rate_step_ratio": 0.05,
         "first_window_lapses": 1.0,
         "least_rate_ratio": 0.01,
+        "trimmed_cut_ratio": 0.0,
+        "step_growth_ratio": 1.0,
     },
     source="Ultra Ethernet Specification 1.0; Olteanu et al., EQDS, NSDI 2022",
     on_begin=_begin,
