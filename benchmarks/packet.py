@@ -127,6 +127,7 @@ CASES: dict[str, tuple[int, Callable[[], Flows], Options]] = {
     "ring all-reduce 128, 64 MiB, PFC, DCQCN": (128, lambda: ring(128, 64 * MIB), DCQCN),
     "incast 32 on 64, 1 MiB, PFC, DCQCN": (64, lambda: incast(32, MIB), DCQCN),
     "permutation 16, 8 MiB, PFC, spraying": (16, lambda: permutation(16, 8 * MIB), SPRAYED),
+    "permutation 128, 1 MiB, PFC, spraying": (128, lambda: permutation(128, MIB), SPRAYED),
     "permutation 1024, 1 MiB, PFC, spraying": (1024, lambda: permutation(1024, MIB), SPRAYED),
     "permutation 4096, 1 MiB, PFC, spraying": (4096, lambda: permutation(4096, MIB), SPRAYED),
     "ring all-reduce 1024, 64 MiB, PFC, DCQCN": (1024, lambda: ring(1024, 64 * MIB), DCQCN),

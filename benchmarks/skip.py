@@ -98,7 +98,7 @@ def measure(name: str, tolerance_ratio: float) -> dict[str, Any]:
 
 def _shown(row: dict[str, Any]) -> str:
     return (
-        f"{row['name']:58s} {row['full_cpu_s']:7.2f} s {row['skipping_cpu_s']:7.2f} s "
+        f"{row['name']:58s} {row['full_cpu_s']:8.3f} s {row['skipping_cpu_s']:8.3f} s "
         f"{row['speedup_ratio']:6.1f} x  {row['bytes_skipped_ratio']:6.1%} of the bytes  "
         f"error {row['end_error_ratio']:+.2%}, of flows {row['flow_error_ratio']:.2%}"
     )

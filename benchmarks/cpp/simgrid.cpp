@@ -4,12 +4,12 @@
 // simgrid FLOWS RESULT
 // FLOWS: "hosts links", then a line a flow: "source target bytes link link ...".
 // RESULT: a line a flow: its rate at first (bytes/s) and its end (s).
-// Prints: seconds to the first rates, seconds to the end, after the platform is built.
+// Prints: processor seconds to the first rates, and to the end, after the platform is built.
 //
 // No latency, no windows, no factors: what is left is the max-min solver.
 
-#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -30,8 +30,9 @@ struct Flow {
 };
 
 double seconds() {
-  using namespace std::chrono;
-  return duration<double>(steady_clock::now().time_since_epoch()).count();
+  timespec used;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return used.tv_sec + 1e-9 * used.tv_nsec;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ def let_skip(running: Running, scenario: Scenario, schedule: Schedule, paths: Pa
         running.state,
         schedule,
         scenario.skip_ratio,
-        longest_ps=float(paths.latency_ps[schedule.real].max(initial=0)),
+        paths=paths,
         limit_ps=round(scenario.until_s * PS_PER_S),
     )
     running.repeats = repeats_of(running.state, schedule, running.skipping)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from weft.engines.packet import simulation, stepping
+from weft.engines.packet import simulation, skipping, stepping
 from weft.engines.packet.parts import one_part
 from weft.engines.packet.paths import paths_of
 from weft.engines.packet.pattern import compile_traffic
@@ -13,6 +13,7 @@ from weft.predict.simulate import simulate
 from weft.predict.skipped import let_skip
 from weft.spec.load import load_scenario
 
+LOOK_HOPS = skipping.LOOK_HOPS
 RING = (
     "traffic=[{job: {steps: [{operation: all_gather, size_bytes: 24MiB, compute_s: 40us, "
     "calls: 6}, {operation: reduce_scatter, size_bytes: 12MiB, compute_s: 20us, calls: 4}]}}]"
@@ -24,6 +25,12 @@ BESIDE = (
     "[{source: 6, target: 7, size_bytes: 8MiB, begin_s: 333us}]}}]"
 )
 SPRAYED = "traffic=[{permutation: {size_bytes: 16MiB}}]"
+
+
+@pytest.fixture(autouse=True)
+def _looks_cost_little(monkeypatch):
+    """Networks are so small here that looks would cost more than the run: none would come."""
+    monkeypatch.setattr(skipping, "LOOK_HOPS", 0)
 
 
 def scenario(*sets, hosts=8):
@@ -110,6 +117,30 @@ def test_the_result_states_the_skips_and_their_error():
     assert abs(found.skipped.error_ratio) < 1e-6
     assert found.skipped.flow_error_ratio < 1e-6
     assert simulate(scenario(RING)).skipped is None
+
+
+@pytest.mark.parametrize(
+    "sets",
+    [
+        ("traffic=[{incast: {senders: 7, size_bytes: 4MiB}}]", "network.congestion=dcqcn"),
+        ("traffic=[{incast: {senders: 7, size_bytes: 64KiB}}]",),
+        (SPRAYED, "network.congestion=dcqcn"),
+    ],
+)
+def test_looks_cost_at_most_a_share_of_the_full_run(sets, monkeypatch):
+    """A look in packet-hops, as measured; where nothing settles the rest runs as it would."""
+    looks, look = [], skipping.Skipping.look
+
+    def counted(self, state, now):
+        looks.append(now)
+        look(self, state, now)
+
+    monkeypatch.setattr(skipping.Skipping, "look", counted)
+    monkeypatch.setattr(skipping, "LOOK_HOPS", LOOK_HOPS)
+    full, short, running = runs(scenario(*sets))
+    saved = full.counts["events"] - short.counts["events"]
+    most_hops = skipping.MOST_LOOKING_RATIO * full.counts["data_hops"] + max(0, saved)
+    assert 1 <= len(looks) <= 1 + most_hops / running.skipping.look_hops
 
 
 def test_a_barrier_over_parts_is_one_over_the_whole_network(monkeypatch):

@@ -16,6 +16,8 @@ from weft.kernel import inner
 INFINITE = np.inf
 SAME = 1e-9
 """Relative change of a level that is rounding."""
+ROUNDING = 1e-12
+"""Share of its rate by which flows may exceed a link before it has a level."""
 
 
 @inner
@@ -30,9 +32,18 @@ def queue_link(state, link_id):
 
 
 @inner
-def _limit(flow, link_id):
+def take(state, link_id, bytes_per_s):
+    """Take of what a link without a level has left; it is given one if that is too much."""
+    level = state.levels[link_id]
+    level.left_bytes_per_s -= bytes_per_s
+    if level.left_bytes_per_s < 0.0:
+        queue_link(state, link_id)
+
+
+@inner
+def _limit(path, link_id):
     """Return the level that a flow could have if a link had none."""
-    return flow.second if flow.low_link == link_id else flow.low
+    return path.second if path.low_link == link_id else path.low
 
 
 @inner
@@ -45,13 +56,15 @@ def _level_of(state, link_id):
     elsewhere = 0.0
     for place in range(uses):
         use = state.uses[link.first + place]
-        limit = _limit(state.flows[use.flow], link_id)
+        limit = _limit(state.paths[use.flow], link_id)
         row = limits[place]
         row.level = limit
         row.weight = use.weight
         weight += use.weight
         elsewhere += use.weight * limit
-    if uses == 0 or elsewhere < link.bytes_per_s * (1 - 1e-12):
+    left = link.bytes_per_s * (1 + ROUNDING) - elsewhere
+    state.levels[link_id].left_bytes_per_s = left
+    if left >= 0.0:
         return INFINITE
     level = link.bytes_per_s / weight
     while True:
@@ -72,49 +85,49 @@ def _level_of(state, link_id):
 
 
 @inner
-def scan(state, flow):
-    """Find the two lowest levels on the path of a flow."""
+def scan(state, path):
+    """Find the two lowest levels on a path."""
     low = INFINITE
     second = INFINITE
     low_link = np.int64(-1)
-    for hop in range(flow.first, flow.first + flow.hops):
+    for hop in range(path.first, path.first + path.hops):
         link_id = state.hops[hop].link
-        level = state.links[link_id].level
+        level = state.levels[link_id].level
         if level < low:
             second = low
             low = level
             low_link = np.int64(link_id)
         elif level < second:
             second = level
-    flow.low = low
-    flow.second = second
-    flow.low_link = low_link
+    path.low = low
+    path.second = second
+    path.low_link = low_link
 
 
 @inner
-def _follow(state, flow, link_id, old, new):
-    """Let a flow know a link's new level, looking at its whole path only where it must."""
-    if flow.low_link == link_id:
-        if new <= flow.second:
-            flow.low = new
+def _follow(state, path, link_id, old, new):
+    """Give a path a link's new level, looking at all its links only where that is needed."""
+    if path.low_link == link_id:
+        if new <= path.second:
+            path.low = new
         else:
-            scan(state, flow)
-    elif new < flow.low:
-        flow.second = flow.low
-        flow.low = new
-        flow.low_link = link_id
-    elif old <= flow.second:
-        scan(state, flow)
-    elif new < flow.second:
-        flow.second = new
+            scan(state, path)
+    elif new < path.low:
+        path.second = path.low
+        path.low = new
+        path.low_link = link_id
+    elif new < path.second:
+        path.second = new
+    elif old <= path.second:
+        scan(state, path)
 
 
 @inner
 def touch(state, flow_id):
     """Note that the rate of a flow may have changed."""
-    flow = state.flows[flow_id]
-    if flow.touched == 0:
-        flow.touched = 1
+    path = state.paths[flow_id]
+    if path.touched == 0:
+        path.touched = 1
         counts = state.counts[0]
         state.touched[counts.touched] = flow_id
         counts.touched += 1
@@ -122,27 +135,28 @@ def touch(state, flow_id):
 
 @inner
 def _pass_on(state, flow_id, link_id, old, new):
-    """Tell one flow of a link's new level, and queue the links for which it now differs."""
-    flow = state.flows[flow_id]
-    low, second, low_link = flow.low, flow.second, flow.low_link
-    _follow(state, flow, link_id, old, new)
-    touch(state, flow_id)
-    if flow.low == low and flow.second == second:
+    """Give one flow a link's new level, and queue the links for which the flow now differs.
+
+    Where its lowest level stays, no link sees a difference: the next lowest is its limit for
+    the link of the lowest alone, which is below both.
+    """
+    path = state.paths[flow_id]
+    low, second, low_link = path.low, path.second, path.low_link
+    _follow(state, path, link_id, old, new)
+    if path.low == low:
         return
-    for hop in range(flow.first, flow.first + flow.hops):
-        other_id = state.hops[hop].link
-        other = state.links[other_id]
-        if other.queued or other_id == link_id:
+    touch(state, flow_id)
+    for number in range(path.first, path.first + path.hops):
+        hop = state.hops[number]
+        other_id = hop.link
+        if other_id == link_id:
+            continue
+        level = state.levels[other_id].level
+        if level == INFINITE:
+            take(state, other_id, hop.weight * (path.low - low))
             continue
         before = second if low_link == other_id else low
-        after = _limit(flow, other_id)
-        if before == after:
-            continue
-        if other.level < INFINITE:
-            relevant = before < other.level or after < other.level
-        else:
-            relevant = after > before  # with less to carry a link limits nobody either
-        if relevant:
+        if min(before, _limit(path, other_id)) < level:
             queue_link(state, other_id)
 
 
@@ -158,10 +172,10 @@ def settle(state):
         link.queued = 0
         counts.evaluations += 1
         new = _level_of(state, link_id)
-        old = link.level
+        old = state.levels[link_id].level
         if new == old or abs(new - old) <= SAME * min(new, old):
             continue
-        link.level = new
+        state.levels[link_id].level = new
         for place in range(link.first, link.first + link.uses):
             _pass_on(state, state.uses[place].flow, link_id, old, new)
     counts.queued = 0

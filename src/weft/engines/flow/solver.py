@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from weft.engines.flow.tables import COUNTS, FLOW, HOP, LIMIT, LINK, USE, State
+from weft.engines.flow.tables import COUNTS, FLOW, HOP, LEVEL, LIMIT, LINK, PATH, USE, State
 from weft.engines.flow.timeline import fill_rates, run
+from weft.engines.flow.tree import make_tree
 from weft.errors import Infeasible, SpecError
-from weft.kernel import table
+from weft.kernel import Table, table
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -62,9 +63,7 @@ def max_min_rates(bytes_per_s: Floats, uses: Uses) -> Floats:
     flows = len(uses.start) - 1
     state = make_state(bytes_per_s, Flows(uses=uses, size_bytes=np.ones(flows)))
     fill_rates(state)
-    rates = np.array(state.flows.rate)
-    rates[np.diff(uses.start) == 0] = np.inf
-    return rates
+    return np.array(state.paths.low)
 
 
 def complete(bytes_per_s: Floats, flows: Flows, *, until_s: float = np.inf) -> Ends:
@@ -97,65 +96,70 @@ def ends_of(state: State, until_s: float = np.inf) -> Ends:
 
 def make_state(bytes_per_s: Floats, flows: Flows) -> State:
     """Lay out the tables of a simulation; raise SpecError where they do not fit together."""
-    count, links = len(flows.size_bytes), len(bytes_per_s)
+    count, links, uses = len(flows.size_bytes), len(bytes_per_s), flows.uses
     _check(bytes_per_s, flows)
-    uses = flows.uses
     degree = np.bincount(uses.links, minlength=links)
     pairs = np.zeros((0, 2), np.int64) if flows.predecessor is None else flows.predecessor
     pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
-    state = State(
-        links=table(max(1, links), LINK),
+    rows = _flow_rows(flows, pairs)
+    tree = make_tree(np.where(rows.waits == 0, rows.begin_s, np.inf))
+    return State(
+        links=_link_rows(bytes_per_s, degree),
+        levels=table(max(1, links), LEVEL),
         uses=table(max(1, len(uses.links)), USE),
-        hops=table(max(1, len(uses.links)), HOP),
-        flows=table(max(1, count), FLOW),
+        hops=_hop_rows(uses),
+        paths=_path_rows(uses),
+        flows=rows,
         followers=np.ascontiguousarray(pairs[:, 1], np.int64),
-        tree=np.full(2 * _power(count), np.inf),
-        link_tree=np.full(2 * _power(links), np.inf),
+        tree=tree,
         queue=np.zeros(_power(links), np.int64),
         touched=np.zeros(max(1, count), np.int64),
         limits=table(int(degree.max(initial=0)) + 1, LIMIT),
-        counts=table(1, COUNTS),
+        counts=_count_row(count, links, len(tree) // 2),
     )
-    _set_links(state, bytes_per_s, degree)
-    _set_flows(state, flows, pairs)
-    _set_counts(state, count, links)
-    return state
 
 
-def _set_links(state: State, bytes_per_s: Floats, degree: Ints) -> None:
-    state.links.bytes_per_s[: len(bytes_per_s)] = bytes_per_s
-    state.links.level = np.inf
-    state.links.first[: len(degree)] = np.cumsum(degree) - degree
+def _link_rows(bytes_per_s: Floats, degree: Ints) -> Table:
+    rows = table(max(1, len(degree)), LINK)
+    rows.bytes_per_s[: len(degree)] = bytes_per_s
+    rows.first[: len(degree)] = np.cumsum(degree) - degree
+    return rows
 
 
-def _set_flows(state: State, flows: Flows, pairs: Ints) -> None:
-    uses, table = flows.uses, state.flows
-    state.hops.link[: len(uses.links)] = uses.links
-    state.hops.weight[: len(uses.links)] = 1.0 if uses.weight is None else uses.weight
+def _hop_rows(uses: Uses) -> Table:
+    rows = table(max(1, len(uses.links)), HOP)
+    rows.link[: len(uses.links)] = uses.links
+    rows.weight[: len(uses.links)] = 1.0 if uses.weight is None else uses.weight
+    return rows
+
+
+def _path_rows(uses: Uses) -> Table:
+    rows = table(len(uses.start) - 1, PATH)
+    rows.first = uses.start[:-1]
+    rows.hops = np.diff(uses.start)
+    return rows
+
+
+def _flow_rows(flows: Flows, pairs: Ints) -> Table:
     count = len(flows.size_bytes)
-    table.first = uses.start[:-1]
-    table.hops = np.diff(uses.start)
-    table.left_bytes = flows.size_bytes
-    table.begin_s = 0.0 if flows.begin_s is None else flows.begin_s
-    table.delay_s = 0.0 if flows.delay_s is None else flows.delay_s
-    table.waits = np.bincount(pairs[:, 1], minlength=count)
-    table.followers = np.bincount(pairs[:, 0], minlength=count)
-    table.after = np.cumsum(table.followers) - table.followers
-    table.low = table.second = np.inf
-    table.low_link = table.end_s = -1
-    leaves = state.tree[len(state.tree) // 2 :]
-    leaves[:count] = np.where(table.waits == 0, table.begin_s, np.inf)
-    for size in 2 ** np.arange(int(np.log2(len(leaves))), 0, -1):
-        state.tree[size // 2 : size] = state.tree[size : 2 * size].reshape(-1, 2).min(axis=1)
+    rows = table(count, FLOW)
+    rows.left_bytes = flows.size_bytes
+    rows.begin_s = 0.0 if flows.begin_s is None else flows.begin_s
+    rows.delay_s = 0.0 if flows.delay_s is None else flows.delay_s
+    rows.waits = np.bincount(pairs[:, 1], minlength=count)
+    rows.followers = np.bincount(pairs[:, 0], minlength=count)
+    rows.after = np.cumsum(rows.followers) - rows.followers
+    rows.end_s = -1
+    return rows
 
 
-def _set_counts(state: State, flows: int, links: int) -> None:
-    counts = state.counts
-    counts.flows, counts.links, counts.left = flows, links, flows
-    counts.slack_ratio = SLACK_RATIO
-    counts.first_leaf = len(state.tree) // 2
-    counts.first_link_leaf = len(state.link_tree) // 2
-    counts.last_in_queue = len(state.queue) - 1
+def _count_row(flows: int, links: int, first_leaf: int) -> Table:
+    row = table(1, COUNTS)
+    row.flows, row.links, row.left = flows, links, flows
+    row.first_leaf = first_leaf
+    row.slack_ratio = SLACK_RATIO
+    row.last_in_queue = _power(links) - 1
+    return row
 
 
 def _check(bytes_per_s: Floats, flows: Flows) -> None:

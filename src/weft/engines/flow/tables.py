@@ -19,38 +19,43 @@ NONE = -1
 LINK = np.dtype(
     [
         ("bytes_per_s", "f8"),
-        ("level", "f8"),
-        ("left_bytes_per_s", "f8"),  # while rates are filled up: not yet given to a flow
         ("weight", "f8"),  # while rates are filled up: of flows without a rate
-        ("first", "i8"),  # first of its uses
-        ("uses", "i8"),  # by flows that send now
-        ("open", "i8"),  # while rates are filled up: flows without a rate
-        ("queued", "i8"),
+        ("first", "i4"),  # first of its uses
+        ("uses", "i4"),  # by flows that send now
+        ("open", "i4"),  # while rates are filled up: flows without a rate
+        ("queued", "i4"),
     ],
     align=True,
 )
+LEVEL = np.dtype([("level", "f8"), ("left_bytes_per_s", "f8")], align=True)
+"""By link: its level, and what flows leave of its rate where it limits none."""
 USE = np.dtype([("flow", "i4"), ("hop", "i4"), ("weight", "f8")], align=True)
 """By link: which flow uses it, as which of the hops."""
 HOP = np.dtype([("link", "i4"), ("use", "i4"), ("weight", "f8")], align=True)
 """By flow: which link it uses, and where that stands in the uses of the link."""
+PATH = np.dtype(
+    [
+        ("low", "f8"),  # lowest level on the path of a flow, and
+        ("second", "f8"),  # the next
+        ("low_link", "i4"),
+        ("first", "i4"),  # first of its hops
+        ("hops", "i4"),
+        ("touched", "i4"),
+    ],
+    align=True,
+)
 FLOW = np.dtype(
     [
-        ("low", "f8"),  # lowest level on its path, and
-        ("second", "f8"),  # the next
-        ("low_link", "i8"),
         ("rate", "f8"),
         ("left_bytes", "f8"),
         ("last_s", "f8"),  # when left_bytes was right
-        ("first", "i8"),  # first of its hops
-        ("hops", "i8"),
-        ("doing", "i4"),
-        ("touched", "i4"),
-        ("waits", "i8"),  # flows that must arrive before
-        ("after", "i8"),  # first of the flows that wait for it
-        ("followers", "i8"),
         ("begin_s", "f8"),
         ("delay_s", "f8"),  # from the last byte sent to its arrival
         ("end_s", "f8"),
+        ("doing", "i4"),
+        ("waits", "i4"),  # flows that must arrive before
+        ("after", "i4"),  # first of the flows that wait for it
+        ("followers", "i4"),
     ],
     align=True,
 )
@@ -58,8 +63,7 @@ COUNTS = np.dtype(
     [
         ("now_s", "f8"),
         ("slack_ratio", "f8"),
-        ("first_leaf", "i8"),  # of the tree of flows
-        ("first_link_leaf", "i8"),  # of the tree of links
+        ("first_leaf", "i8"),  # of the tree
         ("last_in_queue", "i8"),  # a power of two less one
         ("flows", "i8"),
         ("links", "i8"),
@@ -76,14 +80,14 @@ COUNTS = np.dtype(
 
 class _Tables(NamedTuple):
     links: Table
+    levels: Table
     uses: Table
     hops: Table
+    paths: Table
     flows: Table
     followers: npt.NDArray[np.int64]
     tree: npt.NDArray[np.float64]
-    """Times of the next event of each flow: a node holds the earlier of its two children."""
-    link_tree: npt.NDArray[np.float64]
-    """While rates are filled up: a lower bound of the level of each link."""
+    """Times of the next event of each flow: a node holds the earliest of its four children."""
     queue: npt.NDArray[np.int64]
     """Links whose level is to be found again; a ring."""
     touched: npt.NDArray[np.int64]

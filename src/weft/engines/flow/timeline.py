@@ -1,7 +1,7 @@
 """From event to event: flows begin, have sent all, arrive, and let others begin."""
 
 from weft.engines.flow.filling import fill
-from weft.engines.flow.levels import INFINITE, queue_link, settle, touch
+from weft.engines.flow.levels import INFINITE, queue_link, scan, settle, take, touch
 from weft.engines.flow.tables import ARRIVING, ENDED, SENDING, WAITING
 from weft.engines.flow.tree import first, put
 from weft.kernel import entry, inner
@@ -35,7 +35,7 @@ def _step(state, horizon_s):
     before = counts.sending
     begun = 0
     while state.tree[1] <= horizon_s:
-        flow_id = first(state.tree, counts.first_leaf)
+        flow_id = first(state)
         counts.now_s = state.tree[1]
         doing = state.flows[flow_id].doing
         if doing == WAITING:
@@ -48,20 +48,18 @@ def _step(state, horizon_s):
     if begun > before:
         _refill(state)
     else:
+        for place in range(counts.touched):
+            _admit(state, state.touched[place])
         settle(state)
     _take_rates(state)
 
 
 @inner
 def _refill(state):
-    counts = state.counts[0]
-    for link_id in range(counts.links):
-        state.links[link_id].queued = 0
-    counts.queued = 0
-    for flow_id in range(counts.flows):
+    """Find all rates afresh; any of them may differ."""
+    for flow_id in range(state.counts[0].flows):
         if state.flows[flow_id].doing == SENDING:
             touch(state, flow_id)
-            _progress(state, flow_id)
     fill(state)
 
 
@@ -71,17 +69,13 @@ def _begin(state, flow_id):
     counts = state.counts[0]
     flow = state.flows[flow_id]
     flow.begin_s = counts.now_s
-    if flow.hops == 0 or flow.left_bytes <= 0.0:
-        flow.doing = ARRIVING
-        put(state.tree, counts.first_leaf, flow_id, counts.now_s + flow.delay_s)
+    if state.paths[flow_id].hops == 0 or flow.left_bytes <= 0.0:
+        _travel(state, flow_id)
         return 0
     flow.doing = SENDING
     flow.last_s = counts.now_s
-    flow.rate = 0.0
-    flow.low = flow.second = INFINITE
-    flow.low_link = -1
     counts.sending += 1
-    put(state.tree, counts.first_leaf, flow_id, INFINITE)
+    put(state, flow_id, INFINITE)
     _join(state, flow_id)
     touch(state, flow_id)
     return 1
@@ -90,8 +84,8 @@ def _begin(state, flow_id):
 @inner
 def _join(state, flow_id):
     """Put a flow into the uses of its links."""
-    flow = state.flows[flow_id]
-    for number in range(flow.first, flow.first + flow.hops):
+    path = state.paths[flow_id]
+    for number in range(path.first, path.first + path.hops):
         hop = state.hops[number]
         link = state.links[hop.link]
         hop.use = link.first + link.uses
@@ -100,22 +94,27 @@ def _join(state, flow_id):
         use.hop = number
         use.weight = hop.weight
         link.uses += 1
-        level = link.level
-        if level < flow.low:
-            flow.second = flow.low
-            flow.low = level
-            flow.low_link = hop.link
-        elif level < flow.second:
-            flow.second = level
-        queue_link(state, hop.link)
+
+
+@inner
+def _admit(state, flow_id):
+    """Let a flow that has begun take what its links allow now."""
+    path = state.paths[flow_id]
+    scan(state, path)
+    for number in range(path.first, path.first + path.hops):
+        hop = state.hops[number]
+        if state.levels[hop.link].level == INFINITE:
+            take(state, hop.link, hop.weight * path.low)
+        else:
+            queue_link(state, hop.link)
 
 
 @inner
 def _finish(state, flow_id):
     """Take a flow that has sent all off its links."""
     counts = state.counts[0]
-    flow = state.flows[flow_id]
-    for number in range(flow.first, flow.first + flow.hops):
+    flow, path = state.flows[flow_id], state.paths[flow_id]
+    for number in range(path.first, path.first + path.hops):
         hop = state.hops[number]
         link = state.links[hop.link]
         link.uses -= 1
@@ -125,11 +124,24 @@ def _finish(state, flow_id):
         gap.hop = last.hop
         gap.weight = last.weight
         state.hops[last.hop].use = hop.use
-        queue_link(state, hop.link)
+        if state.levels[hop.link].level == INFINITE:
+            take(state, hop.link, -hop.weight * path.low)
+        else:
+            queue_link(state, hop.link)
     counts.sending -= 1
     flow.left_bytes = 0.0
+    _travel(state, flow_id)
+
+
+@inner
+def _travel(state, flow_id):
+    """Let the last byte of a flow arrive after its delay."""
+    flow = state.flows[flow_id]
+    if flow.delay_s == 0.0:
+        _arrive(state, flow_id)
+        return
     flow.doing = ARRIVING
-    put(state.tree, counts.first_leaf, flow_id, counts.now_s + flow.delay_s)
+    put(state, flow_id, state.counts[0].now_s + flow.delay_s)
 
 
 @inner
@@ -140,22 +152,13 @@ def _arrive(state, flow_id):
     flow.end_s = counts.now_s
     flow.doing = ENDED
     counts.left -= 1
-    put(state.tree, counts.first_leaf, flow_id, INFINITE)
+    put(state, flow_id, INFINITE)
     for place in range(flow.after, flow.after + flow.followers):
         other_id = state.followers[place]
         other = state.flows[other_id]
         other.waits -= 1
         if other.waits == 0:
-            put(state.tree, counts.first_leaf, other_id, max(counts.now_s, other.begin_s))
-
-
-@inner
-def _progress(state, flow_id):
-    """Count what a flow has sent until now."""
-    flow = state.flows[flow_id]
-    now_s = state.counts[0].now_s
-    flow.left_bytes = max(0.0, flow.left_bytes - flow.rate * (now_s - flow.last_s))
-    flow.last_s = now_s
+            put(state, other_id, max(counts.now_s, other.begin_s))
 
 
 @inner
@@ -164,12 +167,14 @@ def _take_rates(state):
     counts = state.counts[0]
     for place in range(counts.touched):
         flow_id = state.touched[place]
-        flow = state.flows[flow_id]
-        flow.touched = 0
+        flow, path = state.flows[flow_id], state.paths[flow_id]
+        path.touched = 0
         if flow.doing != SENDING:
             continue
-        _progress(state, flow_id)
-        flow.rate = flow.low
+        sent_bytes = flow.rate * (counts.now_s - flow.last_s)
+        flow.left_bytes = max(0.0, flow.left_bytes - sent_bytes)
+        flow.last_s = counts.now_s
+        flow.rate = path.low
         time_s = counts.now_s + flow.left_bytes / flow.rate
-        put(state.tree, counts.first_leaf, flow_id, time_s)
+        put(state, flow_id, time_s)
     counts.touched = 0

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weft.engines.packet.events import LEAF_BITS, NEVER
+from weft.engines.packet.paths import Paths
 from weft.engines.packet.schedules import Schedule
 from weft.engines.packet.tables import Event, State
 
@@ -32,6 +33,10 @@ LEAST_WINDOWS = 2
 QUARTERS = 4
 PATIENCE_LOOKS, MOST_STEPS = 64, 64
 """After so many looks in vain the next are twice as far apart, up to so many windows."""
+LOOK_HOPS, LOOK_HOPS_A_LINK = 6144, 1
+"""What a look costs, in packet-hops simulated in the same time [docs/explanation/speed.md]."""
+MOST_LOOKING_RATIO = 0.15
+"""Of the hops of the full run: what looks may cost beyond what their skips save."""
 RESERVE_WINDOWS = 1
 """Bytes of so many windows are left to every flow: its end is simulated."""
 SCALED = (
@@ -87,6 +92,10 @@ class Skipping:
 
     skipped_ps: int = 0
     """Time that was not simulated."""
+    look_hops: int
+    """What a look costs."""
+    budget_hops: float
+    """What looks may still cost; with none left all is simulated."""
     misses: int = 0
     """Looks since the last skip."""
     step_ps: int = 0
@@ -101,7 +110,8 @@ class Skipping:
     def restart(self, flows: Ints, state: State, now: int) -> None:
         """Begin anew with flows that were held back until now."""
         self.live, self.done = _by_connection(state, flows), int(state.counts[0].flows_done)
-        self.active, self.history, self.next_look = self.live[:0], [], now
+        self.active, self.history = self.live[:0], []
+        self.next_look = now if self.budget_hops >= self.look_hops else NEVER
 
     def real_ps(self, kernel_ps: Ints) -> Ints:
         """Turn times of the kernel into those of the network; -1 stays."""
@@ -112,9 +122,13 @@ class Skipping:
     def look(self, state: State, now: int) -> None:
         """Look at the flows under way; skip where they are steady."""
         self.misses += 1
+        self.budget_hops -= self.look_hops
         if self.misses % PATIENCE_LOOKS == 0 and self.step_ps < MOST_STEPS * self.window_ps:
             self.step_ps, self.history = 2 * self.step_ps, []
         self.next_look = now + self.step_ps
+        if self.budget_hops < self.look_hops:
+            self.next_look = NEVER
+            return
         self._follow(state)
         flows: Any = state.flows
         active = self.live[self.real[self.live] & (flows.begin[self.live] <= now)]
@@ -265,8 +279,10 @@ class Skipping:
             links[name] += row.astype(links[name].dtype)
         if len(state.loads) == len(links):
             state.loads.sent_bytes[:] += more[OF_LINKS.index("sent_bytes")]
-        for value, name in zip(times * (now.counts - was.counts), SCALED, strict=True):
+        skipped = times * (now.counts - was.counts)
+        for value, name in zip(skipped, SCALED, strict=True):
             counts[name] += round(value)
+        self.budget_hops += float(skipped[SCALED.index("data_hops")])
 
     def _free_until(self, state: State) -> int:
         """Return when the first flow begins or delay ends that waits for a time of its own."""
@@ -293,21 +309,33 @@ def skipping_of(
     schedule: Schedule,
     tolerance_ratio: float,
     *,
-    longest_ps: float,
+    paths: Paths,
     limit_ps: int,
 ) -> Skipping:
-    """Prepare skips of a simulation that has not begun; ``longest_ps`` is of a path one way."""
-    window_ps = _window(state, longest_ps)
+    """Prepare skips of a simulation that has not begun."""
+    window_ps = _window(state, float(paths.latency_ps[schedule.real].max(initial=0)))
+    full_hops = _full_hops(state, schedule, paths, limit_ps)
     return Skipping(
         tolerance_ratio=tolerance_ratio,
         window_ps=window_ps,
         step_ps=window_ps,
         limit_ps=limit_ps,
+        look_hops=LOOK_HOPS + LOOK_HOPS_A_LINK * len(state.links),
+        budget_hops=MOST_LOOKING_RATIO * full_hops,
         real=schedule.real,
         fabric_links=schedule.fabric_links,
         live=_by_connection(state, np.flatnonzero(state.flows.waits_for == 0)),
         taken_bytes=np.zeros(len(state.flows), np.int64),
     )
+
+
+def _full_hops(state: State, schedule: Schedule, paths: Paths, limit_ps: int) -> float:
+    """Return the packet-hops of a run until its limit, at most those of the line rate."""
+    settings, flows = state.settings[0], schedule.flows
+    sizes = np.where(schedule.real, flows.size_bytes, 0)
+    packets = -(-sizes // int(settings.mtu_bytes))
+    shortest_ps = np.bincount(flows.source, sizes).max() * float(settings.line_ps_per_byte)
+    return float((packets * paths.links).sum() * min(1.0, limit_ps / max(1.0, shortest_ps)))
 
 
 def _window(state: State, longest_ps: float) -> int:
