@@ -15,7 +15,7 @@ from weft.advise.attachment import Attachment, attachments
 from weft.advise.candidate import GIVEN, Candidate
 from weft.advise.pins import NOTHING, Pins
 from weft.advise.wiring import Wiring, wirings
-from weft.catalogue.media import medium
+from weft.catalogue.fitting import medium
 from weft.design.cost import total_cost
 from weft.design.tariff import Tariff, tariff
 from weft.engines.analytic.step import all_ways, resolve

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from weft.catalogue.devices import Cable, Nic, Switch
-from weft.catalogue.media import link_usd
+from weft.catalogue.fitting import link_usd
 from weft.design.bom import server_lines
 from weft.design.cost import HOURS_PER_YEAR, bought, is_rented, life_rounds, running, total_cost
 from weft.spec.cluster import Cluster

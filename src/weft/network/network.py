@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from weft import plugins
 from weft.catalogue.devices import Cable, Nic, Provider, Switch
-from weft.catalogue.fitting import provider_of
-from weft.catalogue.media import medium
+from weft.catalogue.fitting import medium, provider_of
 from weft.errors import Infeasible, Mismatch
 from weft.network import fabric as fabrics
 from weft.network import topologies

@@ -12,13 +12,13 @@ from weft.catalogue.devices import FabricFacts, Nic, Switch
 from weft.catalogue.fitting import (
     SLACK,
     has_ports,
+    medium,
     nics_for,
     provider_of,
     switches_for,
     usual_switch,
 )
 from weft.catalogue.load import find
-from weft.catalogue.media import medium
 from weft.errors import Infeasible
 from weft.spec.cluster import FabricChoice, Host, TopologyChoice
 from weft.spec.problems import Problem

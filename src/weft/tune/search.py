@@ -100,9 +100,17 @@ def tune(
     ``study`` file it can be interrupted and taken up again. ``notes`` say what the scenarios
     leave out.
     """
-    search = _prepared(
-        scenarios, knobs=knobs, judged_by=judged_by, over=over, seeds=seeds, workers=workers,
-        report=report,
+    _check_words(scenarios, over, seeds)
+    checks = max(seeds, LEAST_CHECKS)
+    search = _Search(
+        scenarios=tuple(scenarios), space=space_of(scenarios, knobs),
+        judged=_judged(scenarios, judged_by), over=Over(over),
+        seeds=tuple(range(1, seeds + 1)), checks=tuple(range(seeds + 1, seeds + checks + 1)),
+        runner=Runner(
+            grounds=[Ground(one) for one in scenarios],
+            limits_s=[one.until_s for one in scenarios], report=report, workers=workers,
+        ),
+        bases=tuple(explicit(one) for one in scenarios),
     )  # fmt: skip
     asks_of = _digest(search, seed)
     try:
@@ -132,38 +140,13 @@ def tune(
                    complete=not interrupted, notes=notes)  # fmt: skip
 
 
-def _prepared(
-    scenarios: Sequence[Scenario],
-    *,
-    knobs: Sequence[str],
-    judged_by: Sequence[str],
-    over: str,
-    seeds: int,
-    workers: int | None,
-    report: Report | None,
-) -> _Search:
+def _check_words(scenarios: Sequence[Scenario], over: str, seeds: int) -> None:
     if over not in set(Over):
         known = ", ".join(Over)
         raise UnknownName(f"runs do not become one figure by {over!r}; there are: {known}")
     rate_of(scenarios)
     if seeds < 1:
         raise SpecError(f"{seeds} seeds judge nothing; give 1 or more")
-    checks = max(seeds, LEAST_CHECKS)
-    return _Search(
-        scenarios=tuple(scenarios),
-        space=space_of(scenarios, knobs),
-        judged=_judged(scenarios, judged_by),
-        over=Over(over),
-        seeds=tuple(range(1, seeds + 1)),
-        checks=tuple(range(seeds + 1, seeds + checks + 1)),
-        runner=Runner(
-            grounds=[Ground(one) for one in scenarios],
-            limits_s=[one.until_s for one in scenarios],
-            report=report,
-            workers=workers,
-        ),
-        bases=tuple(explicit(one) for one in scenarios),
-    )
 
 
 def _judged(scenarios: Sequence[Scenario], asked: Sequence[str]) -> dict[str, Objective]:

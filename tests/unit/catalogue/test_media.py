@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.catalogue.media import link_usd, medium
+from weft.catalogue.fitting import link_usd, medium
 from weft.errors import Infeasible
 from weft.units import rate_from_gbit
 

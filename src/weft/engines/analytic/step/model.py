@@ -28,8 +28,7 @@ from weft.engines.analytic.step.constants import (
 )
 from weft.engines.analytic.step.flops import hardware_flops, model_flops
 from weft.engines.analytic.step.memory import memory_bytes
-from weft.engines.analytic.step.overlap import Windows, exposed_s
-from weft.engines.analytic.step.pipeline import bubble_s
+from weft.engines.analytic.step.overlap import Windows, bubble_s, exposed_s
 from weft.engines.engine import CollectiveTime, StepTime, Traffic
 from weft.results import Estimate
 from weft.spec.cluster import Cluster

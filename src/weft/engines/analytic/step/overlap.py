@@ -1,14 +1,17 @@
-"""What communication costs beside compute: how much of it stays exposed."""
+"""What a GPU waits for: communication that compute does not hide, and other stages."""
 
 from dataclasses import dataclass
 from typing import Final
 
 from weft.engines.analytic.step.constants import Software
-from weft.spec.workload import Job
+from weft.spec.workload import Job, Parallelism
 from weft.traffic.demand import micro_batches, spread_of
 
 DUAL_PIPE_HIDDEN: Final = 0.9
 """Expert traffic under a schedule made to hide it [DeepSeek-V3, section 3.2.1: nearly all]."""
+
+ZERO_BUBBLE_RATIO: Final = 1 / 3
+"""Bubble of ZB-H1 over that of 1F1B, at the same memory [Qi 2023, table 2]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,3 +56,17 @@ def _data_window_s(job: Job, windows: Windows) -> float:
     if spread.sharding in {"zero3", "hsdp"} and spread.pp == 1:
         window *= micro_batches(job)
     return window
+
+
+def bubble_s(spread: Parallelism, forward_s: float, backward_s: float) -> float:
+    """Return the time a stage idles in one step, given its times for one micro-batch.
+
+    1F1B and GPipe: (p - 1)(f + b), so (p - 1) / m of the useful time for m micro-batches;
+    interleaving over v chunks divides it by v [Narayanan 2021, section 2.2].
+    """
+    waits = (spread.pp - 1) * (forward_s + backward_s)
+    if spread.schedule == "zero_bubble":
+        return waits * ZERO_BUBBLE_RATIO
+    if spread.schedule == "gpipe":
+        return waits
+    return waits / spread.virtual_stages

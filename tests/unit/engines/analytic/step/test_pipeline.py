@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.engines.analytic.step.pipeline import bubble_s
+from weft.engines.analytic.step.overlap import bubble_s
 from weft.spec.workload import Parallelism
 
 
