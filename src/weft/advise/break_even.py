@@ -122,22 +122,13 @@ def break_even(
     below = max((pair.below for pair in each if pair.below), key=attrgetter("at"), default=None)
     above = min((pair.above for pair in each if pair.above), key=attrgetter("at"), default=None)
     return BreakEven(
-        input=name,
-        title=asked.title,
-        unit=asked.unit,
-        current=current,
-        now=asked.shown(case, current),
-        low=low,
-        high=high,
-        below=below,
-        above=above,
-        each=each,
+        input=name, title=asked.title, unit=asked.unit, current=current,
+        now=asked.shown(case, current), low=low, high=high, below=below, above=above, each=each,
         swing_ratio=_swing(costs, verdict, current, (low, high)),
         searched=_range(case, asked, (low, high)),
-        text=_sentence(case, asked, (low, high), each),
-        source=asked.source,
+        text=_sentence(case, asked, (low, high), each), source=asked.source,
         evidence=asked.evidence,
-    )
+    )  # fmt: skip
 
 
 def _range(case: Case, asked: Input, ends: tuple[float, float]) -> str:

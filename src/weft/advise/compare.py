@@ -240,20 +240,15 @@ def compared(case: Case) -> Comparison:
     break_evens = () if alone else tuple(_break_evens(case, spreads))
     total = sum(job.weight for job in case.jobs)
     return Comparison(
-        cluster=case.cluster,
-        jobs=tuple(job.job for job in case.jobs),
-        weights=tuple(job.weight / total for job in case.jobs),
-        years=case.years,
+        cluster=case.cluster, jobs=tuple(job.job for job in case.jobs),
+        weights=tuple(job.weight / total for job in case.jobs), years=case.years,
         pinned=case.pins.shown(case.cluster),
         lines=tuple(_line(case, row, advice, (cheapest, spreads)) for row in case.rows),
-        left_out=_left_out(case),
-        recommendation=advice,
-        considerations=weighed,
-        break_evens=break_evens,
-        notes=tuple(_notes(case)),
+        left_out=_left_out(case), recommendation=advice, considerations=weighed,
+        break_evens=break_evens, notes=tuple(_notes(case)),
         timed=sum(found.timed for found in case.searched.values()),
         provenance=case.verdict.prediction.provenance,
-    )
+    )  # fmt: skip
 
 
 def _weigh(case: Case, name: str) -> Weighed:
@@ -289,19 +284,13 @@ def _line(
     found = case.found(row.name)
     mixed = row.usd_per_1t_tokens / prediction.usd_per_1t_tokens.value
     return Line(
-        name=row.name,
-        title=row.candidate.title,
-        prediction=prediction,
+        name=row.name, title=row.candidate.title, prediction=prediction,
         others=row.predictions[1:],
         chosen=chosen(found, case.pins, searched=case.jobs[0].job.parallelism == "auto"),
         alternatives=tuple(_alternative(found, other) for other in found.alternatives),
-        step_s=prediction.step_s,
-        mfu_ratio=prediction.mfu_ratio,
-        exposed_s=row.exposed_s,
-        exposed_ratio=row.exposed_ratio,
-        tokens_per_s=prediction.tokens_per_s,
-        goodput_ratio=prediction.goodput_ratio,
-        cluster_usd=prediction.cost.total_usd,
+        step_s=prediction.step_s, mfu_ratio=prediction.mfu_ratio, exposed_s=row.exposed_s,
+        exposed_ratio=row.exposed_ratio, tokens_per_s=prediction.tokens_per_s,
+        goodput_ratio=prediction.goodput_ratio, cluster_usd=prediction.cost.total_usd,
         network_usd=prediction.cost.network_usd,
         usd_per_1t_tokens=prediction.usd_per_1t_tokens.map(lambda usd: usd * mixed),
         energy_wh_per_1m_tokens=prediction.energy_j_per_token.map(
@@ -309,9 +298,8 @@ def _line(
         ),
         speed_ratio=row.progress_tokens_per_s / fastest,
         cost_ratio=Estimate(1.0, 1.0, 1.0) if row.name == cheapest.name else ratio,
-        objections=case.objections[row.name],
-        verdict=_word(case, row, advice),
-    )
+        objections=case.objections[row.name], verdict=_word(case, row, advice),
+    )  # fmt: skip
 
 
 def _alternative(found: Found, other: Found) -> str:

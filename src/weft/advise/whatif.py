@@ -86,16 +86,17 @@ def whatif(
     base = predict_with(cluster, job, Prober(engine=degraded(()), report=report))
     kinds = [one for one in known_faults() if len(places_of(network, one))]
     tried = [(one,) for one in kinds]
-    single = [_harm(base, network, one, report) for one in tried]
+    stop = stop_s(base.cluster, base.gpus, base.step_s.value)
+    single = [_harm(base, network, one, stop, report) for one in tried]
     if faults == MOST_AT_ONCE:
         lasting = [one for one, harm in zip(kinds, single, strict=True) if harm.step_s]
         pairs = combinations_with_replacement(lasting, 2)
-        single += [_harm(base, network, pair, report) for pair in pairs]
+        single += [_harm(base, network, pair, stop, report) for pair in pairs]
     harms = tuple(sorted(single, key=lambda harm: -harm.usd.value))
     return WhatIf(
         cluster=cluster, job=base.job, prediction=base, harms=harms,
         fail_over=fail_over(cluster), fail_overs=tuple(every_fail_over()),
-        year=year(harms, _stop_s(base).value, lead_weeks=lead_weeks),
+        year=year(harms, stop.value, lead_weeks=lead_weeks),
         provenance=_provenance(base, kinds),
     )  # fmt: skip
 
@@ -122,7 +123,11 @@ def predict_failed(
 
 
 def _harm(
-    base: Prediction, network: Graph, faults: tuple[Fault, ...], report: Report | None
+    base: Prediction,
+    network: Graph,
+    faults: tuple[Fault, ...],
+    stop: Estimate,
+    report: Report | None,
 ) -> Harm:
     """Predict the job with some faults."""
     parts = min(len(places_of(network, one)) for one in faults)
@@ -132,13 +137,10 @@ def _harm(
     two = len(faults) > 1 and faults[0] == faults[1]
     harm = Harm(
         title=f"two of: {faults[0].title}" if two else " and ".join(f.title for f in faults),
-        faults=tuple(one.name for one in faults),
-        parts=parts,
-        step_s=None,
-        slower_ratio=None,
-        usd=combine(lambda rate, s: rate * s / SECONDS["h"], per_hour, _stop_s(base)),
+        faults=tuple(one.name for one in faults), parts=parts, step_s=None, slower_ratio=None,
+        usd=combine(lambda rate, s: rate * s / SECONDS["h"], per_hour, stop),
         monthly=monthly or None,
-    )
+    )  # fmt: skip
     prober = Prober(engine=degraded(links_of(network, faults)), report=report)
     try:
         step_s = predict_with(base.cluster, base.job, prober).step_s
@@ -159,21 +161,13 @@ def _stall_s(cluster: Cluster, faults: tuple[Fault, ...]) -> Estimate:
     return found.until_s
 
 
-def _stop_s(base: Prediction) -> Estimate:
-    return stop_s(base.cluster, base.gpus, base.step_s.value)
-
-
 def _provenance(base: Prediction, kinds: list[Fault]) -> Provenance:
     sources = sorted({one.source for one in kinds if one.source})
+    known = fail_over(base.cluster)
     said = (
         "each fault is in one place, the first of its kind; routing has converged on the rest",
         "a stop costs the restart on another host and the work since the last checkpoint",
         *(f"failures a month are those of {source}" for source in sources),
-        *(f"fail-over: {title}" for title in _fail_over_sources(base.cluster)),
+        *(f"fail-over: {title}" for title in (known.sources if known else ())),
     )
     return replace(base.provenance, assumptions=(*base.provenance.assumptions, *said))
-
-
-def _fail_over_sources(cluster: Cluster) -> tuple[str, ...]:
-    found = fail_over(cluster)
-    return () if found is None else found.sources

@@ -18,6 +18,7 @@ from typing import Final
 from weft.bench import student
 from weft.bench.sweep import Sweep, Timing
 from weft.errors import SpecError
+from weft.results import Estimate
 
 NARROWEST: Final = 0.03
 """No cluster repeats a collective more closely than this [OCI A100, five versions]."""
@@ -54,6 +55,11 @@ class Baseline:
     def degrees(self) -> int:
         """Degrees of freedom of the law of one more run."""
         return max(FEWEST_DEGREES, len(self.runs) - 1)
+
+    def band(self, time_s: float) -> Estimate:
+        """Return a time with the 80 % band of one more run."""
+        wide = math.exp(self.edge())
+        return Estimate(time_s, time_s / wide, time_s * wide)
 
     def edge(self) -> float:
         """Return the logarithm of the upper edge of the 80 % band over the middle."""

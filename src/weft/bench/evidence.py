@@ -59,18 +59,21 @@ def told(setting: Setting, seen: Inventory, findings: Iterable[Finding]) -> Told
     return Told(logs=logs, lines=tuple(lines), checked=frozenset(checked), forms=forms)
 
 
-def _found(kind: Fault, findings: Iterable[Finding], lines: list[str], name: str) -> float:
-    """Return what the surest finding of the doctor's adds to a fault that is its cause."""
-    named = [
+def named(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings of the doctor that are probable enough to be told."""
+    return [
         one
         for one in findings
-        if one.probability_ratio >= NAMED_RATIO
-        and one.severity is not Severity.INFO
-        and one.cause in kind.causes
+        if one.probability_ratio >= NAMED_RATIO and one.severity is not Severity.INFO
     ]
-    if not named:
+
+
+def _found(kind: Fault, findings: Iterable[Finding], lines: list[str], name: str) -> float:
+    """Return what the surest finding of the doctor's adds to a fault that is its cause."""
+    own = [one for one in named(findings) if one.cause in kind.causes]
+    if not own:
         return 0.0
-    surest = max(named, key=lambda one: one.probability_ratio)
+    surest = max(own, key=lambda one: one.probability_ratio)
     lines.append(f"the doctor finds {surest.cause}: for {name}")
     share = min(1 - MISLED, surest.probability_ratio)
     return math.log(share / (1 - share))

@@ -109,15 +109,13 @@ def as_good_runs(sweep: Sweep, own: Baseline) -> list[Expected | None]:
     """
     keys = {key for run in own.runs for key in run}
     by_byte = own.ratios({(table, size): size for table, size in keys})
-    wide = math.exp(own.edge())
     found: list[Expected | None] = []
     for one in sweep.timings:
         log = at(by_byte[table_of(one)], one.size_bytes) if table_of(one) in by_byte else None
         if log is None:
             found.append(None)
             continue
-        time_s = one.size_bytes * math.exp(log)
-        band = Estimate(time_s, time_s / wide, time_s * wide)
+        band = own.band(one.size_bytes * math.exp(log))
         found.append(Expected(size_bytes=one.size_bytes, time_s=band, degrees=own.degrees))
     return found
 
@@ -126,11 +124,8 @@ def _as_good(own: Baseline, ratios: Sequence[tuple[float, float]], point: Expect
     log = at(ratios, point.size_bytes) if ratios else None
     if log is None:
         return point
-    time_s, wide = point.time_s.value * math.exp(log), math.exp(own.edge())
-    return replace(
-        point, time_s=Estimate(time_s, time_s / wide, time_s * wide), degrees=own.degrees,
-        allowed_ratio=1.0,
-    )  # fmt: skip
+    time_s = own.band(point.time_s.value * math.exp(log))
+    return replace(point, time_s=time_s, degrees=own.degrees, allowed_ratio=1.0)
 
 
 def _scaled(factors: Mapping[str, float]) -> Fitted:
@@ -220,14 +215,8 @@ def _message(link: Link, test: MessageTest, size_bytes: float) -> Expected:
 
 def busbw(sweep: Sweep, times: Sequence[float]) -> list[float]:
     """Return bus bandwidths of times at the sizes of a sweep; without ranks size over time."""
-    ranks = sweep.ranks
-    factors = [
-        operation_of(sweep, t).bus_factor(ranks)
-        if ranks and sweep.what == "collective"
-        else 1.0
-        for t in sweep.timings
-    ]
+    ranks = sweep.ranks if sweep.what == "collective" else None
     return [
-        t.size_bytes / s * factor
-        for t, s, factor in zip(sweep.timings, times, factors, strict=True)
+        t.size_bytes / s * (operation_of(sweep, t).bus_factor(ranks) if ranks else 1.0)
+        for t, s in zip(sweep.timings, times, strict=True)
     ]

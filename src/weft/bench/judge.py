@@ -9,7 +9,7 @@ from typing import Final
 
 from weft.bench import mpi, shape
 from weft.bench.baseline import Baseline, baseline
-from weft.bench.evidence import Told, told
+from weft.bench.evidence import Told, named, told
 from weft.bench.expected import (
     ONE_PAIR_FROM,
     Expected,
@@ -31,9 +31,8 @@ from weft.bench.sweep import Sweep, read_sweep
 from weft.bench.unseen import Unseen, unseen
 from weft.bench.verdict import FALSE_FAIL_RATIO, Outcome, RangeVerdict, judge_ranges, overall
 from weft.doctor.diagnose import diagnose
-from weft.doctor.findings import NAMED_RATIO, Finding
+from weft.doctor.findings import Finding
 from weft.inventory.inventory import Inventory
-from weft.inventory.severity import Severity
 from weft.predict.provenance import provenance
 from weft.results import Estimate, Provenance
 from weft.spec.cluster import Cluster
@@ -221,6 +220,7 @@ def _judged(
     # Wrong results fail at any speed; of its speed they say nothing.
     outcome = Outcome.FAIL if _wrong(sweep) else weighed.outcome
     by_model = setting.baseline is None
+    hides = outcome is Outcome.PASS and sweep.what == "collective"
     return Judgement(
         outcome=outcome, benchmark=sweep.benchmark, operation=_operation(sweep),
         what=sweep.what, ranks=setting.group.ranks, hosts=setting.group.domains,
@@ -233,10 +233,11 @@ def _judged(
         good=setting.baseline.names if setting.baseline else (),
         said=(*found.known, *weighed.faster, *sweep.remarks, *weighed.remarks,
               *_steered(setting, seen), *_said(setting)),
-        findings=_findings(findings), assumed=found.assumed, unknown=weighed.unknown,
-        guessed=found.guessed, supposed=weighed.supposed,
+        findings=tuple(f"{one.cause}: {one.title}" for one in named(findings)),
+        assumed=found.assumed, unknown=weighed.unknown, guessed=found.guessed,
+        supposed=weighed.supposed,
         suppositions=suppositions(sweep) if "network" in found.guessed and by_model else (),
-        unseen=unseen(setting, points, known.logs) if _hides(setting, outcome) else (),
+        unseen=unseen(setting, points, known.logs) if hides else (),
         noise_from=_noise(sweep), cluster=setting.cluster,
         provenance=provenance(
             setting.cluster, sources=sweep.sources, assumptions=found.assumed
@@ -259,10 +260,6 @@ def _candidates(setting: Setting, known: Told, outcome: Outcome) -> tuple[Candid
         return ()
     found = shape.explain(setting, evidence=known.logs, told=known.forms)
     return tuple(shape.among_faults(found) if outcome is Outcome.FAIL else found)
-
-
-def _hides(setting: Setting, outcome: Outcome) -> bool:
-    return outcome is Outcome.PASS and setting.sweep.what == "collective"
 
 
 def _over_tcp(setting: Setting, outcome: Outcome) -> Iterator[str]:
@@ -389,15 +386,6 @@ def _said(setting: Setting) -> list[str]:
     if any(one.verb == "tcp" and one.queue_pairs == 1 for one in tests):
         said.append("one TCP connection is served by one core: run it with -P 8 as well")
     return said
-
-
-def _findings(found: Sequence[Finding]) -> tuple[str, ...]:
-    """Say what the doctor finds in the output itself; its suspects are not told here."""
-    return tuple(
-        f"{one.cause}: {one.title}"
-        for one in found
-        if one.probability_ratio >= NAMED_RATIO and one.severity is not Severity.INFO
-    )
 
 
 def _steered(setting: Setting, seen: Inventory) -> list[str]:

@@ -210,12 +210,8 @@ def _end(running: Sequence[_Running]) -> None:
     end([one.process for one in running])
     for one in running:
         one.ended.set()
-        _close(one)
-
-
-def _close(one: _Running) -> None:
-    for thread in one.threads:
-        thread.join(GRACE_S)
-    for stream in (one.process.stdout, one.process.stderr):
-        if stream is not None and not any(thread.is_alive() for thread in one.threads):
-            stream.close()
+        for thread in one.threads:
+            thread.join(GRACE_S)
+        for stream in (one.process.stdout, one.process.stderr):
+            if stream is not None and not any(thread.is_alive() for thread in one.threads):
+                stream.close()

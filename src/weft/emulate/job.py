@@ -1,8 +1,8 @@
 """What the job over the emulated hosts prints: the log of NCCL, a run of nccl-tests."""
 
 import random
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from weft.emulate.state import Host, State
 from weft.predict.collective import expect
@@ -62,15 +62,10 @@ def slowed(state: State) -> Cluster:
     return cluster.with_(host=host, fabric=fabric)
 
 
-def _left(values: dict[str, object]) -> float:
+def _left(values: Mapping[str, Any]) -> float:
     """Return the share of its rate that a rail has: of link and PCIe the less."""
-    width, speed = values["slot.width"], values["slot.speed"]
-    assert isinstance(width, int)
-    assert isinstance(speed, int)
-    pcie = width * speed / (16 * 32)
-    ratio = values["port.rate_ratio"]
-    assert isinstance(ratio, float)
-    return min(ratio, 1.0, max(pcie, 1 / 16))
+    pcie = values["slot.width"] * values["slot.speed"] / (16 * 32)
+    return float(min(values["port.rate_ratio"], 1.0, max(pcie, 1 / 16)))
 
 
 def nccl_tests(state: State, seed: int) -> str:

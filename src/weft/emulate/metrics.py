@@ -105,12 +105,6 @@ def history(timeline: Timeline, begin_s: int, for_s: float, every_s: float) -> I
     yield "# EOF\n"
 
 
-def metrics_text(state: State, host: Host, at_s: float) -> str:
-    """Return what the exporters of a host answer where its faults began at 0 s."""
-    timeline = Timeline(healthy=state, faulty=state)
-    return timeline.metrics_text(state.hosts.index(host), at_s)
-
-
 def _line(metric: Metric, key: Mapping[str, str], labels: Labels, value: Value) -> str:
     words = {word: number for number, word in metric.values.items()}
     number = float(words.get(str(value), value))

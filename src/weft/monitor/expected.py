@@ -28,14 +28,9 @@ def expected(cluster: Cluster) -> Iterator[Series]:
         yield Series(LINK, "rate of a port, as planned", "gauge", own, rate)
     about = "bus bandwidth by weft expect; bound is the value or an end of its 80 % band"
     for point in points(made):
-        found = point.busbw_bytes_per_s
-        for bound, value in (
-            ("value", found.value),
-            ("low", found.low),
-            ("high", found.high),
-        ):
+        for bound in ("value", "low", "high"):
             named = (*point.labels.items(), ("bound", bound))
-            yield Series(BUSBW, about, "gauge", named, value)
+            yield Series(BUSBW, about, "gauge", named, getattr(point.busbw_bytes_per_s, bound))
 
 
 def findings(inventory: Inventory, cluster: Cluster | None) -> Iterator[Series]:

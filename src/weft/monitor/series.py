@@ -95,12 +95,11 @@ def labels(entity: Entity) -> tuple[tuple[str, str], ...]:
 
 
 def _samples(path: str, told: Attribute, entity: Entity, reading: Reading) -> Iterator[Series]:
-    value, name = reading.value, metric_name(path)
-    if isinstance(value, bool):
-        yield Series(name, told.about, "gauge", labels(entity), float(value))
-    elif isinstance(value, int | float):
-        form = "counter" if told.type == "counter" else "gauge"
-        yield Series(name, told.about, form, labels(entity), float(value))
-    elif told.name in STATES and isinstance(value, str):
-        own = (*labels(entity), (told.name, value[:LONGEST_LABEL]))
-        yield Series(name, told.about, "gauge", own, 1.0)
+    value, form, own = reading.value, "gauge", labels(entity)
+    if told.name in STATES and isinstance(value, str):
+        own = (*own, (told.name, value[:LONGEST_LABEL]))
+        value = 1.0
+    if isinstance(value, int | float):
+        if told.type == "counter" and not isinstance(value, bool):
+            form = "counter"
+        yield Series(metric_name(path), told.about, form, own, float(value))

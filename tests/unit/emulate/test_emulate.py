@@ -11,7 +11,7 @@ from weft.doctor.cause import causes
 from weft.doctor.diagnose import diagnose
 from weft.doctor.verdict import Verdict
 from weft.emulate.bundle import answer, emulate, files, write
-from weft.emulate.metrics import Timeline, metrics_text
+from weft.emulate.metrics import Timeline
 from weft.emulate.state import faults, suitable
 from weft.errors import SpecError, UnknownName, Unreadable
 from weft.expectations.expectation import expectations
@@ -115,7 +115,8 @@ def test_metrics_have_the_names_of_exporters():
     state = emulate(plan(CLUSTERS["roce"]), ["port-down"], seed=1)
     down = state.injected[0]
     host = next(one for one in state.hosts if one.name == down.host)
-    text = metrics_text(state, host, 60)
+    timeline = Timeline(healthy=state, faulty=state)
+    text = timeline.metrics_text(state.hosts.index(host), 60)
     label = f'{{device="{down.device}",port="1"}}'
     assert f"node_infiniband_state_id{label} 1\n" in text
     assert text.count("node_infiniband_state_id{") == 8

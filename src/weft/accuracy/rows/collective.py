@@ -45,10 +45,6 @@ _IPOIB_MTU_BYTES: Final = 2044
 """IP over InfiniBand in datagram mode, as it comes."""
 
 
-class _MissingFact(SpecError):  # noqa: N818 - it never leaves this file
-    """A row does not state what the model needs."""
-
-
 @dataclass(frozen=True, slots=True)
 class Point:
     """One measured size."""
@@ -82,7 +78,7 @@ def _number(row: Row, key: str, what: str) -> float:
     try:
         return float(row.get(key) or "")
     except ValueError:
-        raise _MissingFact(f"{what} not stated") from None
+        raise SpecError(f"{what} not stated") from None
 
 
 def _gpu_word(row: Row) -> str:
@@ -91,7 +87,7 @@ def _gpu_word(row: Row) -> str:
     for word in sorted(table("gpus"), key=len, reverse=True):
         if any(w == word or (len(word) > len("t4") and w.startswith(word)) for w in words):
             return word
-    raise _MissingFact(f"GPU not named ({row.get('gpu') or 'empty'})")
+    raise SpecError(f"GPU not named ({row.get('gpu') or 'empty'})")
 
 
 def _fabric(row: Row) -> str:
@@ -99,7 +95,7 @@ def _fabric(row: Row) -> str:
         name: str | None = meant("fabrics_of_collectives", text, re.NOFLAG)
         if name:
             return name
-    raise _MissingFact(f"fabric not named ({row.get('fabric') or 'empty'})")
+    raise SpecError(f"fabric not named ({row.get('fabric') or 'empty'})")
 
 
 def _nics(row: Row) -> tuple[int, float]:
@@ -110,9 +106,9 @@ def _nics(row: Row) -> tuple[int, float]:
         count = int(float(row.get("nics_per_node") or count))
         gbit = float(row.get("nic_gbps") or gbit)
     except ValueError:
-        raise _MissingFact("NICs are not numbers") from None
+        raise SpecError("NICs are not numbers") from None
     if count < 1 or gbit <= 0:
-        raise _MissingFact("number or rate of NICs not stated")
+        raise SpecError("number or rate of NICs not stated")
     return count, units.rate_from_gbit(gbit)
 
 
@@ -180,12 +176,12 @@ def case_of(row: Row) -> Case:
     """Turn a row into a cluster, a group and an operation; raise when a fact is missing."""
     other = _OTHER_LIBRARY.search(_text(row, "condition", "settings"))
     if other:
-        raise _MissingFact(f"{other[0]} is not the library that is modelled")
+        raise SpecError(f"{other[0]} is not the library that is modelled")
     gpu = _gpu_word(row)
     gpus, nodes = int(_number(row, "gpus", "GPUs")), int(_number(row, "nodes", "nodes"))
     operation = _operation(row)
     if gpus < nodes or nodes < 1 or gpus < len(("a", "pair")):
-        raise _MissingFact(f"{gpus} GPUs on {nodes} nodes is no collective")
+        raise SpecError(f"{gpus} GPUs on {nodes} nodes is no collective")
     domains = _domains(row, gpu, nodes)
     local = -(-gpus // domains)
     fabric, nics, rate = "infiniband", 1, 1e9
@@ -246,7 +242,7 @@ def _operation(row: Row) -> Operation:
     try:
         return Operation(name)
     except ValueError:
-        raise _MissingFact(f"operation {name or 'empty'} is not modelled") from None
+        raise SpecError(f"operation {name or 'empty'} is not modelled") from None
 
 
 def _sharp(row: Row, fabric: str) -> bool:
@@ -325,7 +321,7 @@ def _peak(run: Row) -> Point | None:
     try:
         size, busbw = float(run["peak_at_B"]), float(run["peak_busbw_GBps"]) * 1e9
         factor = _operation(run).bus_factor(int(float(run["gpus"])))
-    except (KeyError, ValueError, _MissingFact):
+    except (KeyError, ValueError, SpecError):
         return None
     return Point(size, size * factor / busbw, busbw) if busbw > 0 else None
 
@@ -379,7 +375,7 @@ def score_summary(kind: str, tables: Mapping[str, list[Row]]) -> Iterator[Score 
 
 def _summary(row: Row) -> tuple[Case, Point]:
     if _text(row, "kind") != "measured":
-        raise _MissingFact(f"{_text(row, 'kind') or 'empty'}: not a measurement")
+        raise SpecError(f"{_text(row, 'kind') or 'empty'}: not a measurement")
     size, value = _size(row), _number(row, "value", "one value")
     case = case_of(row)
     factor = case.operation.bus_factor(case.group.ranks)
@@ -390,12 +386,12 @@ def _summary(row: Row) -> tuple[Case, Point]:
     if unit == "us":
         time_s = value * 1e-6
         return case, Point(size, time_s, size * factor / time_s)
-    raise _MissingFact(f"unit {unit or 'empty'} is not a bandwidth or time of a collective")
+    raise SpecError(f"unit {unit or 'empty'} is not a bandwidth or time of a collective")
 
 
 def _size(row: Row) -> float:
     match = _SIZE.fullmatch((row.get("size") or "").strip())
     if match is None:
-        raise _MissingFact(f"size not stated ({row.get('size') or 'empty'})")
+        raise SpecError(f"size not stated ({row.get('size') or 'empty'})")
     prefix = match[2].replace("k", "K") if "i" in match[2] else match[2].replace("K", "k")
     return float(units.parse_size(f"{match[1]}{prefix}B"))

@@ -25,28 +25,19 @@ def case_of(row: Row) -> Case | str:
         return machine
     micro = int(row["micro_batch"])
     shape = {name: int(row[name]) for name in SHAPE}
-    job = Job.model_validate(
-        {
-            "name": row["row_id"],
-            "model": {"name": f"{shape['layers']} layers of {shape['hidden']}", **shape},
-            "parallelism": {"sharding": "none"},
-            "precision": words.precision(row["precision"]),
-            "sequence_length": int(row["sequence"]),
-            "global_batch": micro * int(row["micro_batches"]),
-            "micro_batch": micro,
-            "optimizer_states": "bf16" if "bf16 states" in row["optimizer"] else "fp32",
-            "framework": "pytorch",
-            "compile": row["mode"] == "compiled",
-            "gpus": 1,
-        }
-    )
+    job = Job.model_validate({
+        "name": row["row_id"],
+        "model": {"name": f"{shape['layers']} layers of {shape['hidden']}", **shape},
+        "parallelism": {"sharding": "none"}, "precision": words.precision(row["precision"]),
+        "sequence_length": int(row["sequence"]), "micro_batch": micro,
+        "global_batch": micro * int(row["micro_batches"]), "framework": "pytorch", "gpus": 1,
+        "optimizer_states": "bf16" if "bf16 states" in row["optimizer"] else "fp32",
+        "compile": row["mode"] == "compiled",
+    })  # fmt: skip
     labels = {
-        "family": row["family"],
-        "gpu": machine.gpu,
-        "model": job.model.name,
-        "precision": job.precision,
-        "mode": row["mode"],
-    }
+        "family": row["family"], "gpu": machine.gpu, "model": job.model.name,
+        "precision": job.precision, "mode": row["mode"],
+    }  # fmt: skip
     return Case(
         cluster=cluster_of(machine, "", 1), job=job,
         measured_s=float(row["step_s"]), labels=labels,

@@ -294,27 +294,18 @@ def _reading(row: Row) -> _Reading:
 
 def _job(row: Row, reading: _Reading) -> Job:
     batch, recipe, spread = reading.batch, reading.recipe, reading.spread
-    return Job.model_validate(
-        {
-            "name": row.get("row_id", "row"),
-            "model": reading.shape.model,
-            "parallelism": spread,
-            "precision": reading.precision,
-            "sequence_length": batch.sequence,
-            "global_batch": batch.sequences,
-            "micro_batch": _micro(row, batch, spread, reading.gpus),
-            "recompute": (recipe and recipe.recompute) or _recompute(row),
-            "gradient_bytes": _gradient_bytes(row),
-            "framework": _framework(row),
-            "compile": _is_compiled(row),
-            # TorchTitan's runs are of 2024 and 2025, before PyTorch had the kernel.
-            "fused_norm": not row.get("family", "").startswith("torchtitan"),
-            "attention": _attention(row),
-            "cuda_graphs": bool(recipe and recipe.graphs)
-            or bool(GRAPHS.search(row.get("notes", ""))),
-            "gpus": reading.gpus,
-        }
-    )
+    graphs = bool(recipe and recipe.graphs) or bool(GRAPHS.search(row.get("notes", "")))
+    return Job.model_validate({
+        "name": row.get("row_id", "row"), "model": reading.shape.model, "parallelism": spread,
+        "precision": reading.precision, "sequence_length": batch.sequence,
+        "global_batch": batch.sequences, "gpus": reading.gpus,
+        "micro_batch": _micro(row, batch, spread, reading.gpus),
+        "recompute": (recipe and recipe.recompute) or _recompute(row),
+        "gradient_bytes": _gradient_bytes(row), "framework": _framework(row),
+        "compile": _is_compiled(row), "attention": _attention(row), "cuda_graphs": graphs,
+        # TorchTitan's runs are of 2024 and 2025, before PyTorch had the kernel.
+        "fused_norm": not row.get("family", "").startswith("torchtitan"),
+    })  # fmt: skip
 
 
 def _check(row: Row, job: Job, measured_s: float, reading: _Reading) -> None:
@@ -388,25 +379,17 @@ def _spread(row: Row, gpus: int, shape: Shape) -> Parallelism | str:
     modern = framework == "megatron" and not _is_unfused(row)
     recipe = recipe_of(row)
     copies = "hosts" if DISPATCH.search(text) else "copies"
-    return Parallelism.model_validate(
-        {
-            "tp": sizes.get("TP", 1),
-            "sequence_parallel": _sequence_parallel(row, framework),
-            "cp": sizes.get("CP", 1),
-            "pp": pp,
-            "virtual_stages": vp,
-            "schedule": "interleaved" if vp > 1 else "1f1b",
-            "ep": sizes.get("EP", 1),
-            "sharding": sharding,
-            "shard_ranks": sizes.get("FSDP") if sharding == "hsdp" else None,
-            "uneven_stages": shape.model.layers % pp != 0,
-            "overlap_dp": "not overlapped" not in row.get("sharding", ""),
-            "overlap_tp": modern or "asynctp" in text,
-            "overlap_pp": modern,
-            "overlap_ep": bool(recipe and recipe.overlap),
-            "dispatch": recipe.dispatch if recipe else copies,
-        }
-    )
+    return Parallelism.model_validate({
+        "tp": sizes.get("TP", 1), "sequence_parallel": _sequence_parallel(row, framework),
+        "cp": sizes.get("CP", 1), "pp": pp, "virtual_stages": vp,
+        "schedule": "interleaved" if vp > 1 else "1f1b", "ep": sizes.get("EP", 1),
+        "sharding": sharding, "shard_ranks": sizes.get("FSDP") if sharding == "hsdp" else None,
+        "uneven_stages": shape.model.layers % pp != 0,
+        "overlap_dp": "not overlapped" not in row.get("sharding", ""),
+        "overlap_tp": modern or "asynctp" in text, "overlap_pp": modern,
+        "overlap_ep": bool(recipe and recipe.overlap),
+        "dispatch": recipe.dispatch if recipe else copies,
+    })  # fmt: skip
 
 
 def _interleaves(row: Row) -> bool:

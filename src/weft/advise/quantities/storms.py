@@ -31,34 +31,29 @@ SEEDS: Final = (1, 2, 3)
 class Storm:
     """How an incast spread over the network, and what it did to small transfers."""
 
-    tuning: str
     pauses: tuple[int, ...]
     """Of each seed."""
     layers: tuple[str, ...]
     """Layers whose links stood paused, in the first seed."""
     tails: tuple[float, ...]
     """Time of the 99th of 100 small transfers over its time alone, of each seed."""
-    said: str
-    """What was simulated."""
 
 
 @lru_cache(maxsize=64)
-def _storm(part: tuple[Cluster, str], tuning: str) -> Storm:
-    """Simulate an incast of 15 beside small random transfers on a part of a cluster."""
-    cluster, said = part
+def _storm(cluster: Cluster, tuning: str) -> Storm:
+    """Simulate an incast of 15 beside small random transfers on a part of a cluster.
+
+    15 GPUs send 32 MiB each to one; from 2 ms on transfers of 64 KiB at 10 % load go from all
+    others to the second half of the hosts, not to that one.
+    """
     if cluster.hosts <= SENDERS + 1:
         raise Infeasible(f"{cluster.hosts} hosts are too few for an incast and its victims")
     scenario = _scenario(cluster, tuning)
     found = sweep([scenario.with_(seeds=(seed,)) for seed in SEEDS]).simulations
-    slow = [_small(run) for run in found]
     return Storm(
-        tuning=tuning,
         pauses=tuple(run.seeds[0].counts["pauses"] for run in found),
         layers=tuple(layer.name for layer in found[0].layers if layer.paused_ratio),
-        tails=tuple(times.p99 for times in slow),
-        said="15 GPUs send 32 MiB each to one; from 2 ms on 64 KiB transfers at 10 % load go "
-        f"from all others to the second half of the hosts, not to that one; {said}; "
-        f"{len(SEEDS)} seeds",
+        tails=tuple(_small(run).p99 for run in found),
     )
 
 
@@ -113,4 +108,5 @@ def storm_of(trial: Trial, tuning: str) -> Storm:
     """Return the storm of a trial; raise NeedsPackets where it has closed forms alone."""
     if not trial.packets:
         raise NeedsPackets("closed forms have no queues and no pauses; use --fidelity packet")
-    return _storm(model_of(trial.row("roce_tuned").prediction.cluster, NICS), tuning)
+    cluster, _ = model_of(trial.row("roce_tuned").prediction.cluster, NICS)
+    return _storm(cluster, tuning)
