@@ -287,7 +287,7 @@ def test_a_lone_size_is_drawn_as_points_on_a_bar_that_can_be_seen():
     rows = [{"size_bytes": 65536, "test": name, "ratio": 1.1, "low": 1.0, "high": 1.4}
             for name in ("write bandwidth, mlx5_0", "write bandwidth, mlx5_1")]  # fmt: skip
     drawing = Drawing(chart="judged_sweep", title="t", rows=tuple(rows), marks={})
-    picture = judged_sweep.build(drawing).to_dict()
+    picture = judged_sweep(drawing).to_dict()
     assert picture["layer"][0]["mark"]["type"] == "rule"
     x = picture["layer"][0]["encoding"]["x"]
     assert x["scale"]["domain"] == [32768, 131072]
