@@ -32,7 +32,7 @@ KINDS = {
     "weft.readers.document_kinds": "weft.readers.documents.Document",
     "weft.readers.parsers": "weft.readers.parser.Parser",
     "weft.readers.traces": "weft.readers.trace.Format",
-    "weft.report.charts": "weft.report.chart.Chart",
+    "weft.report.charts": "types.FunctionType",
     "weft.report.renderers": "weft.report.renderer.Renderer",
     "weft.report.views": "weft.report.page.View",
     "weft.traffic.collectives": "weft.traffic.collective.Algorithm",

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from weft import plugins
 from weft.errors import UnknownName
-from weft.report import charts, renderers, views
+from weft.report import renderers, views
 from weft.report.page import SCREEN_LINES, View
 from weft.report.plain import kind_of
 from weft.report.renderer import Renderer, Rendering
@@ -97,8 +97,3 @@ def picture(result: Any, name: str | None, form: str) -> bytes:  # noqa: ANN401 
     from weft.report.chart import draw  # noqa: PLC0415 - a chart library takes 0.4 s to load
 
     return draw(view_of(type(result)).page(result), name, form)
-
-
-def all_charts() -> list[str]:
-    """List every chart there is."""
-    return plugins.names(charts)

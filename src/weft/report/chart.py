@@ -1,12 +1,13 @@
-"""What a chart is: a drawing's rows in, one Vega-Lite picture out, the same everywhere.
+"""Charts: a drawing's rows in, one Vega-Lite picture out, the same everywhere.
+
+A chart is a function in ``charts`` that returns an altair chart without title and style.
 
 Colours are those of Okabe and Ito, which people with any colour vision tell apart; no chart
 says something by colour alone.
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, Final
 
 from weft import plugins
@@ -28,14 +29,6 @@ PALETTE: Final = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, SLATE, YELLOW, MUTED)
 FONT: Final = "DejaVu Sans, Helvetica, Arial, sans-serif"
 
 WIDTH, ROW_HEIGHT, HEIGHT = 640, 34, 320
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
-    """One kind of chart; ``build`` returns an altair chart without title and style."""
-
-    title: str
-    build: Callable[[Drawing], Any]
 
 
 def draw(page: Page, name: str | None, form: str) -> bytes:
@@ -67,7 +60,7 @@ def picture(drawing: Drawing, form: str) -> bytes:
 
 def specification(drawing: Drawing) -> dict[str, Any]:
     """Return the Vega-Lite specification of a drawing."""
-    chart = plugins.load(charts, drawing.chart, Chart).build(drawing)
+    chart = plugins.load(charts, drawing.chart, FunctionType)(drawing)
     styled = (
         chart.properties(title=drawing.title, background="white")
         .configure(font=FONT, padding=14)

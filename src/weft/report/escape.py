@@ -3,6 +3,7 @@ r"""Text of strangers at the border: one escaping for each output format.
 File names, log lines and keys of specs reach every report. Here, and nowhere else, they lose
 what a terminal, a browser, a Markdown reader or a build server would take for its own:
 control characters, marks that change the direction of writing, tags, links, commands.
+(The templates of HTML escape tags, and show texts as ``visible`` does.)
 """
 
 import json
@@ -80,11 +81,6 @@ def markdown(text: str) -> str:
     """
     escaped = "".join(_MARKDOWN.get(char, char) for char in visible(text))
     return _LINK.sub(r"\]", escaped)
-
-
-def html(text: str) -> str:
-    """Return a text for the body or an attribute in quotes."""
-    return escape(visible(text))
 
 
 def xml(text: str) -> str:

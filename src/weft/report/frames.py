@@ -51,7 +51,7 @@ def repr_html(result: Any) -> str:  # noqa: ANN401 - any result
     from weft.report import view_of  # noqa: PLC0415 - report imports this module's users
     from weft.report.renderers.html import fragment  # noqa: PLC0415 - as above
 
-    return "\n".join(fragment(view_of(type(result)).page(result)))
+    return fragment(view_of(type(result)).page(result))
 
 
 def attach(*classes: type) -> None:

@@ -54,7 +54,7 @@ def test_every_cause_leads_to_a_runbook_where_the_fabric_has_it(cluster):
 
 @pytest.mark.parametrize("cluster", CLUSTERS[:2], ids=lambda c: c.name)
 def test_links_of_alerts_end_at_a_heading_of_the_page(cluster):
-    page = "".join(fragment(_page(runbooks(plan(cluster)))))
+    page = fragment(_page(runbooks(plan(cluster))))
     files = {f.path: f.text for f in render(plan(cluster), ["prometheus"]).files}
     groups = yaml.safe_load(files["prometheus/weft.rules.yml"])["groups"]
     for rule in (rule for group in groups for rule in group["rules"] if "alert" in rule):

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from weft import api, report
+from weft import api, plugins, report
 from weft.bench.history import History, series
 from weft.bench.load import simulated_load
 from weft.bench.run import BenchRun
@@ -17,7 +17,7 @@ from weft.bench.sweep import Timing
 from weft.errors import Infeasible
 from weft.predict.grid import axis, grid
 from weft.readers.trace import read_job
-from weft.report import frames, schema
+from weft.report import charts, frames, schema
 from weft.report.charts.judged_sweep import judged_sweep
 from weft.report.page import Drawing
 from weft.report.plain import kind_of
@@ -251,7 +251,7 @@ def test_every_chart_is_used_by_a_view():
     results = [*(_result(kind) for kind in KINDS), _kept(), _swept()]
     pages = [report.view_of(type(one)).page(one) for one in results]
     used = {drawing.chart for page in pages for drawing in page.drawings}
-    assert used == set(report.all_charts())
+    assert used == set(plugins.names(charts))
 
 
 def test_every_kind_of_result_of_the_verbs_is_tried_here():
@@ -287,7 +287,7 @@ def test_a_lone_size_is_drawn_as_points_on_a_bar_that_can_be_seen():
     rows = [{"size_bytes": 65536, "test": name, "ratio": 1.1, "low": 1.0, "high": 1.4}
             for name in ("write bandwidth, mlx5_0", "write bandwidth, mlx5_1")]  # fmt: skip
     drawing = Drawing(chart="judged_sweep", title="t", rows=tuple(rows), marks={})
-    picture = judged_sweep.build(drawing).to_dict()
+    picture = judged_sweep(drawing).to_dict()
     assert picture["layer"][0]["mark"]["type"] == "rule"
     x = picture["layer"][0]["encoding"]["x"]
     assert x["scale"]["domain"] == [32768, 131072]

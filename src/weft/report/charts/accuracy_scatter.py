@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from weft.report.chart import HEIGHT, MUTED, PALETTE, Chart
+from weft.report.chart import HEIGHT, MUTED, PALETTE
 from weft.report.charts._parts import data
 from weft.report.page import Drawing
 
@@ -13,7 +13,8 @@ SHAPES = [
 FACTOR = 1.35
 
 
-def _build(drawing: Drawing) -> alt.LayerChart:
+def accuracy_scatter(drawing: Drawing) -> alt.LayerChart:
+    """Draw predicted against measured."""
     values = [row[axis] for row in drawing.rows for axis in ("measured", "predicted")]
     low, high = min(values) / 1.2, max(values) * 1.2
     unit = drawing.marks.get("unit", "")
@@ -42,6 +43,3 @@ def _build(drawing: Drawing) -> alt.LayerChart:
     )
     side = HEIGHT * 1.4
     return alt.layer(*layers).properties(width=side, height=side)
-
-
-accuracy_scatter = Chart(title="Predicted against measured", build=_build)

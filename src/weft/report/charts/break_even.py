@@ -2,14 +2,15 @@
 
 import altair as alt
 
-from weft.report.chart import BLUE, ORANGE, ROW_HEIGHT, Chart
+from weft.report.chart import BLUE, ORANGE, ROW_HEIGHT
 from weft.report.charts._parts import colours, data, layered, names
 from weft.report.page import Drawing
 
 CHANGES, NOT = "changes the recommendation", "does not"
 
 
-def _build(drawing: Drawing) -> alt.LayerChart:
+def break_even(drawing: Drawing) -> alt.LayerChart:
+    """Draw what would change the recommendation."""
     ordered = sorted(drawing.rows, key=lambda row: (not row["changes"], -abs(row["swing"])))
     y = names("input", [row["input"] for row in ordered])
     base = data(drawing.rows)
@@ -24,6 +25,3 @@ def _build(drawing: Drawing) -> alt.LayerChart:
     notes = base.mark_text(align="left", dx=5, fontSize=11)
     notes = notes.encode(y=y, x="swing:Q", text="note:N")
     return layered(bars, notes, height=ROW_HEIGHT * 0.8 * len(ordered))
-
-
-break_even = Chart(title="What would change the recommendation", build=_build)

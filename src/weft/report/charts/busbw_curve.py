@@ -5,14 +5,15 @@ from typing import Any
 
 import altair as alt
 
-from weft.report.chart import BLUE, MUTED, ORANGE, PALE, RED, Chart
+from weft.report.chart import BLUE, MUTED, ORANGE, PALE, RED
 from weft.report.charts._parts import colours, data, layered
 from weft.report.page import Drawing
 
 TITLE = "busbw, GB/s"
 
 
-def _build(drawing: Drawing) -> alt.LayerChart:
+def busbw_curve(drawing: Drawing) -> alt.LayerChart:
+    """Draw expected bus bandwidth by message size."""
     fault, measured = drawing.marks.get("fault", ()), drawing.marks.get("measured", ())
     legend = {"expected": BLUE, "80 % band": PALE} | ({"measured": RED} if measured else {})
     legend |= {fault[0]["what"]: ORANGE} if fault else {}
@@ -92,6 +93,3 @@ def table_names(rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y) -> list[a
         align="right", dx=-8, dy=-9, fontSize=11, color=MUTED
     )  # fmt: skip
     return [words.encode(x=x, y=y, text="test:N")]
-
-
-busbw_curve = Chart(title="Expected bus bandwidth by message size", build=_build)

@@ -3,7 +3,7 @@
 import altair as alt
 
 from weft.report import chart
-from weft.report.chart import MUTED, ROW_HEIGHT, Chart
+from weft.report.chart import MUTED, ROW_HEIGHT
 from weft.report.charts._parts import colours, data, labels_of, layered, names
 from weft.report.page import Drawing
 
@@ -16,7 +16,8 @@ COLOURS = {
 UNITS = (("billion USD", 1e9), ("million USD", 1e6), ("thousand USD", 1e3))
 
 
-def _build(drawing: Drawing) -> alt.LayerChart:
+def cost_bars(drawing: Drawing) -> alt.LayerChart:
+    """Draw total cost of ownership, one bar a fabric."""
     labels, parts = labels_of(drawing.rows, "label"), labels_of(drawing.rows, "part")
     largest = max(row["total"] for row in drawing.rows)
     unit, scale = next((unit for unit in UNITS if largest >= unit[1]), ("USD", 1.0))
@@ -37,6 +38,3 @@ def _build(drawing: Drawing) -> alt.LayerChart:
     words = ends.mark_text(align="left", dx=5, fontSize=12)
     words = words.encode(y=y, x="whole:Q", text=alt.Text("whole:Q", format=".3~g"))
     return layered(bars, words, height=ROW_HEIGHT * len(labels))
-
-
-cost_bars = Chart(title="Total cost of ownership, one bar a fabric", build=_build)

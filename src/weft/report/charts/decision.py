@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from weft.report.chart import GREEN, INK, ROW_HEIGHT, SKY, WIDTH, Chart
+from weft.report.chart import GREEN, INK, ROW_HEIGHT, SKY, WIDTH
 from weft.report.charts._parts import colours, data
 from weft.report.page import Drawing
 
@@ -11,7 +11,8 @@ LEFT_SHARE = 0.55
 """Of the width, for the cost."""
 
 
-def _build(drawing: Drawing) -> alt.HConcatChart:
+def decision(drawing: Drawing) -> alt.HConcatChart:
+    """Draw cost and step time of each candidate."""
     usd = _panel(drawing, "usd", "USD per 1T tokens, with its 80 % band", is_named=True)
     step = _panel(drawing, "step_s", "seconds per step", is_named=False)
     return alt.hconcat(usd, step, spacing=24)
@@ -34,6 +35,3 @@ def _panel(drawing: Drawing, name: str, title: str, *, is_named: bool) -> alt.La
     )
     width = WIDTH * (LEFT_SHARE if is_named else 1 - LEFT_SHARE)
     return layers.properties(width=width, height=ROW_HEIGHT * len(labels))
-
-
-decision = Chart(title="Cost and step time of each candidate", build=_build)

@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from weft.report.chart import BLUE, ORANGE, PALE, RED, Chart
+from weft.report.chart import BLUE, ORANGE, PALE, RED
 from weft.report.charts._parts import colours, data, layered
 from weft.report.charts.busbw_curve import size_axis, table_names
 from weft.report.page import Drawing
@@ -18,7 +18,8 @@ _BAR = 14
 _TICKS = [0.25, 0.5, 0.7, 1, 1.4, 2, 3, 5, 10, 20, 50]
 
 
-def _build(drawing: Drawing) -> alt.LayerChart:
+def judged_sweep(drawing: Drawing) -> alt.LayerChart:
+    """Draw measured over expected time by message size."""
     rows, fault = drawing.rows, drawing.marks.get("fault")
     scale = alt.Scale(type="log", domain=_span(rows), nice=False)
     legend = {"80 % band": PALE, "measured": RED} | ({fault: ORANGE} if fault else {})
@@ -67,6 +68,3 @@ def _span(rows: Rows) -> list[float]:
         row[key] for row in rows for key in ("low", "high", "ratio", "fault") if key in row
     ]
     return [min(_LEAST, *shown) * 0.95, max(_MOST, *shown) * 1.05]
-
-
-judged_sweep = Chart(title="Measured over expected time by message size", build=_build)

@@ -2,14 +2,15 @@
 
 import altair as alt
 
-from weft.report.chart import BLUE, MUTED, RED, Chart
+from weft.report.chart import BLUE, MUTED, RED
 from weft.report.charts._parts import colours, data, layered
 from weft.report.page import Drawing
 
 TITLE = "load of a host, Gb/s"
 
 
-def _build(drawing: Drawing) -> alt.LayerChart:
+def load_curve(drawing: Drawing) -> alt.LayerChart:
+    """Draw delivered against offered load."""
     x = alt.X(
         "multiple:Q",
         title="offered load, times the projected peak",
@@ -32,6 +33,3 @@ def _build(drawing: Drawing) -> alt.LayerChart:
         layers.append(mark.mark_rule(color=RED, strokeWidth=2).encode(x=x))
         layers.append(words.encode(x=x, y=alt.value(4), text="text:N"))
     return layered(*layers)
-
-
-load_curve = Chart(title="Delivered against offered load", build=_build)

@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from weft.report.chart import BLUE, HEIGHT, INK, RED, Chart
+from weft.report.chart import BLUE, HEIGHT, INK, RED
 from weft.report.charts._parts import data, layered
 from weft.report.page import Drawing
 
@@ -11,7 +11,8 @@ MARKS = (("knee", "knee", RED, -40), ("today", "today", INK, -8),
 """Which mark, its word, its colour, and how far above the axis the word stands."""
 
 
-def _build(drawing: Drawing) -> alt.LayerChart:
+def mfu_bandwidth(drawing: Drawing) -> alt.LayerChart:
+    """Draw MFU against network bandwidth, with the knee."""
     rates = [row["gbit_per_s"] for row in drawing.rows]
     even = [25 * 2**power for power in range(-4, 10)]
     ticks = [tick for tick in even if min(rates) <= tick <= max(rates)]
@@ -40,6 +41,3 @@ def _build(drawing: Drawing) -> alt.LayerChart:
             layers.append(rule.encode(x=x))
             layers.append(text.encode(x=x, y=alt.value(HEIGHT), text="text:N"))
     return layered(*layers)
-
-
-mfu_bandwidth = Chart(title="MFU against network bandwidth, with the knee", build=_build)

@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from weft.report.chart import INK, PALETTE, WIDTH, Chart
+from weft.report.chart import INK, PALETTE, WIDTH
 from weft.report.charts._parts import data, labels_of
 from weft.report.page import Drawing
 
@@ -10,7 +10,8 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4], [1, 3])
 QUEUE_HEIGHT, RATE_HEIGHT = 220, 110
 
 
-def _build(drawing: Drawing) -> alt.VConcatChart:
+def queue_depth(drawing: Drawing) -> alt.VConcatChart:
+    """Draw queues and received rate over time."""
     marks, links = drawing.marks, labels_of(drawing.rows, "link")
     legend = alt.Legend(columns=2, symbolType="stroke", symbolStrokeWidth=2)
     colour = alt.Scale(domain=links, range=list(PALETTE[: min(len(links), len(DASHES))]))
@@ -33,6 +34,3 @@ def _build(drawing: Drawing) -> alt.VConcatChart:
         rate.properties(width=WIDTH, height=RATE_HEIGHT),
         spacing=10,
     ).resolve_scale(x="shared")
-
-
-queue_depth = Chart(title="Queues and received rate over time", build=_build)

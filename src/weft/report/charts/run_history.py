@@ -2,12 +2,13 @@
 
 import altair as alt
 
-from weft.report.chart import BLUE, MUTED, RED, Chart
+from weft.report.chart import BLUE, MUTED, RED
 from weft.report.charts._parts import data, layered
 from weft.report.page import Drawing
 
 
-def _build(drawing: Drawing) -> alt.LayerChart:
+def run_history(drawing: Drawing) -> alt.LayerChart:
+    """Draw time of like runs against their median."""
     x = alt.X("run:O", title="run", axis=alt.Axis(labelAngle=0, labelOverlap=True))
     scale, axis = alt.Scale(zero=True, nice=True), alt.Axis(format="+%")
     y = alt.Y("slower:Q", title="time against the median", axis=axis, scale=scale)
@@ -30,6 +31,3 @@ def _build(drawing: Drawing) -> alt.LayerChart:
         words = mark.mark_text(color=MUTED, align="left", dx=5)
         layers.append(words.encode(x=x, y=alt.value(6), text="text:N"))
     return layered(*layers)
-
-
-run_history = Chart(title="Time of like runs against their median", build=_build)

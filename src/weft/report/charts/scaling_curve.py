@@ -4,12 +4,13 @@ from typing import Any
 
 import altair as alt
 
-from weft.report.chart import BLUE, HEIGHT, MUTED, RED, Chart
+from weft.report.chart import BLUE, HEIGHT, MUTED, RED
 from weft.report.charts._parts import data, layered
 from weft.report.page import Drawing
 
 
-def _build(drawing: Drawing) -> alt.VConcatChart:
+def scaling_curve(drawing: Drawing) -> alt.VConcatChart:
+    """Draw tokens per second and MFU as the cluster grows."""
     sizes, base, first = (
         [row["gpus"] for row in drawing.rows],
         data(drawing.rows),
@@ -48,6 +49,3 @@ def _band(base: alt.Chart, name: str, colour: str, place: dict[str, Any]) -> lis
     area = base.mark_area(opacity=0.22, color=colour)
     line = base.mark_line(color=colour, strokeWidth=2.5, point={"size": 45, "color": colour})
     return [area.encode(x=place["x"], y=low, y2=f"{name}_high:Q"), line.encode(**place)]
-
-
-scaling_curve = Chart(title="Tokens per second and MFU as the cluster grows", build=_build)

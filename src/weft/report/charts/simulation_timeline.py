@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from weft.report.chart import PALETTE, WIDTH, Chart
+from weft.report.chart import PALETTE, WIDTH
 from weft.report.charts._parts import colours, data, labels_of
 from weft.report.page import Drawing
 
@@ -13,7 +13,8 @@ NAMED = 24
 SHORTEST, TALLEST, ROW = 120, 420, 14
 
 
-def _build(drawing: Drawing) -> alt.Chart:
+def simulation_timeline(drawing: Drawing) -> alt.Chart:
+    """Draw flows over time."""
     rows = [{**row, "place": place} for place, row in enumerate(drawing.rows)]
     traffic = labels_of(rows, "traffic")
     few, every = len(rows) <= NAMED, int(drawing.marks.get("flows", len(rows)))
@@ -36,6 +37,3 @@ def _build(drawing: Drawing) -> alt.Chart:
     )
     height = max(SHORTEST, min(TALLEST, ROW * len(rows)))
     return bars.properties(width=WIDTH, height=height)
-
-
-simulation_timeline = Chart(title="Flows over time", build=_build)

@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from weft.report.chart import BLUE, MUTED, ORANGE, RED, ROW_HEIGHT, Chart
+from weft.report.chart import BLUE, MUTED, ORANGE, RED, ROW_HEIGHT
 from weft.report.charts._parts import colours, data, labels_of, layered, names
 from weft.report.page import Drawing
 
@@ -10,7 +10,8 @@ COLOURS = {"p50": BLUE, "p99": ORANGE, "p99.9": RED}
 SHAPES = ["circle", "square", "diamond"]
 
 
-def _build(drawing: Drawing) -> alt.LayerChart:
+def slowdown_tail(drawing: Drawing) -> alt.LayerChart:
+    """Draw slowdown of flows, middle and tail."""
     traffic, base = labels_of(drawing.rows, "traffic"), data(drawing.rows)
     y = names("traffic", traffic)
     x = alt.X(
@@ -24,6 +25,3 @@ def _build(drawing: Drawing) -> alt.LayerChart:
     dots = base.mark_point(filled=True, size=90, opacity=1)
     dots = dots.encode(y=y, x=x, color=colours("point", COLOURS), shape=shape)
     return layered(spans, dots, height=max(60, ROW_HEIGHT * len(traffic)))
-
-
-slowdown_tail = Chart(title="Slowdown of flows, middle and tail", build=_build)

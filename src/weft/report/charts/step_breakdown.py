@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from weft.report.chart import MUTED, ORANGE, RED, ROW_HEIGHT, SKY, SLATE, YELLOW, Chart
+from weft.report.chart import MUTED, ORANGE, RED, ROW_HEIGHT, SKY, SLATE, YELLOW
 from weft.report.charts._parts import colours, data, labels_of, layered, names
 from weft.report.page import Drawing
 
@@ -12,7 +12,8 @@ COLOURS = {
 }  # fmt: skip
 
 
-def _build(drawing: Drawing) -> alt.LayerChart:
+def step_breakdown(drawing: Drawing) -> alt.LayerChart:
+    """Draw step-time breakdown, one bar a fabric."""
     labels, parts = labels_of(drawing.rows, "label"), labels_of(drawing.rows, "part")
     shown = {part: colour for part, colour in COLOURS.items() if part in parts}
     y, axis = names("label", labels), alt.Axis(format=".6~g", tickCount=8)
@@ -28,6 +29,3 @@ def _build(drawing: Drawing) -> alt.LayerChart:
     words = ends.mark_text(align="left", dx=5, fontSize=12)
     words = words.encode(y=y, x=alt.X("total:Q"), text=alt.Text("total:Q", format=".3~g"))
     return layered(bars, words, height=ROW_HEIGHT * len(labels))
-
-
-step_breakdown = Chart(title="Step-time breakdown, one bar a fabric", build=_build)

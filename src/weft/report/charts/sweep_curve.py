@@ -2,12 +2,13 @@
 
 import altair as alt
 
-from weft.report.chart import BLUE, PALE, Chart
+from weft.report.chart import BLUE, PALE
 from weft.report.charts._parts import data, layered
 from weft.report.page import Drawing
 
 
-def _build(drawing: Drawing) -> alt.LayerChart:
+def sweep_curve(drawing: Drawing) -> alt.LayerChart:
+    """Draw one measure by one key."""
     marks, key, names = drawing.marks, drawing.marks["keys"][0], drawing.marks["values"][0]
     numeric = all(_is_number(name) for name in names)
     unit = f", {marks['unit']}" if marks["unit"] else ""
@@ -39,6 +40,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-sweep_curve = Chart(title="One measure by one key", build=_build)

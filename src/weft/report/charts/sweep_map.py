@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from weft.report.chart import INK, Chart
+from weft.report.chart import INK
 from weft.report.charts._parts import data, layered
 from weft.report.page import Drawing
 
@@ -10,7 +10,8 @@ ROW = 44
 """Points of height that a row of cells takes."""
 
 
-def _build(drawing: Drawing) -> alt.LayerChart:
+def sweep_map(drawing: Drawing) -> alt.LayerChart:
+    """Draw one measure by two keys."""
     marks = drawing.marks
     (down, across), (rows, columns) = marks["keys"], marks["values"]
     base = data(drawing.rows).encode(
@@ -27,6 +28,3 @@ def _build(drawing: Drawing) -> alt.LayerChart:
     cells = base.mark_rect(stroke="white").encode(color=colour)
     figures = base.mark_text(color=INK, fontSize=12).encode(text="text:N")
     return layered(cells, figures, height=ROW * len(rows))
-
-
-sweep_map = Chart(title="One measure by two keys", build=_build)

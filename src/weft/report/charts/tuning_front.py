@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from weft.report.chart import BLUE, GREEN, INK, MUTED, ORANGE, Chart
+from weft.report.chart import BLUE, GREEN, INK, MUTED, ORANGE
 from weft.report.charts._parts import colours, data, layered
 from weft.report.page import Drawing
 
@@ -13,7 +13,8 @@ SIDES = (("left", 9, -7), ("left", 9, 12), ("right", -9, -7), ("right", -9, 12))
 """Where names stand, in turn, so that neighbours do not cover one another."""
 
 
-def _build(drawing: Drawing) -> alt.LayerChart:
+def tuning_front(drawing: Drawing) -> alt.LayerChart:
+    """Draw settings that were tried."""
     marks, kinds = drawing.marks, list(COLOURS)
     x, y = (
         channel(
@@ -37,6 +38,3 @@ def _build(drawing: Drawing) -> alt.LayerChart:
         for side, (align, dx, dy) in enumerate(SIDES)
     ]
     return layered(points, *names)
-
-
-tuning_front = Chart(title="Settings that were tried", build=_build)

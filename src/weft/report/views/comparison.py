@@ -8,9 +8,14 @@ from weft.advise.compare import Comparison, Line, Word
 from weft.advise.wording import figure
 from weft.report.numbers import band, figures, money, seconds
 from weft.report.page import Block, Columns, Drawing, Facts, Sentences, Table, View, table
-from weft.report.views._cost import cost_rows, cost_table
-from weft.report.views._provenance import all_assumptions, defaults
-from weft.report.views._step import breakdown_rows, grouped_s
+from weft.report.views._job import (
+    all_assumptions,
+    breakdown_rows,
+    cost_rows,
+    cost_table,
+    defaults,
+    grouped_s,
+)
 
 SCREEN_LINES = 40
 """Of the text without ``--full``; the first 24 hold the answer."""

@@ -6,7 +6,7 @@ from typing import Final
 from weft.predict.grid import Grid, GridPoint
 from weft.report.numbers import figures, money, shown, unit_of
 from weft.report.page import Block, Drawing, Sentences, Table, View
-from weft.report.views._provenance import defaults
+from weft.report.views._job import defaults
 from weft.results import Estimate
 
 TITLES: Final = {

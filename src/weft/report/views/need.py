@@ -6,8 +6,7 @@ from weft.advise.need import Need, Requirement
 from weft.advise.wording import figure
 from weft.report.numbers import count, figures, money, percent, seconds, tokens_per_s
 from weft.report.page import Block, Columns, Drawing, Facts, Sentences, View, table
-from weft.report.views._provenance import defaults
-from weft.report.views._question import brief
+from weft.report.views._job import brief, defaults
 from weft.units import gbit_from_rate
 
 _METRICS = {

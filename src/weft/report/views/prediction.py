@@ -5,10 +5,7 @@ from collections.abc import Iterator
 from weft.predict.training import Prediction
 from weft.report.numbers import band, binary_size, count, money, percent, seconds, show_size
 from weft.report.page import Block, Columns, Drawing, Facts, Sentences, Table, View, table
-from weft.report.views._cost import cost_table
-from weft.report.views._provenance import defaults
-from weft.report.views._question import brief
-from weft.report.views._step import TITLES, breakdown_rows
+from weft.report.views._job import STEP_TITLES, breakdown_rows, brief, cost_table, defaults
 
 SMALLEST_SHARE = 0.0005
 """Parts of a step below this are not listed."""
@@ -43,8 +40,8 @@ def _breakdown(result: Prediction) -> Table:
     whole = result.step.step_s.value
     by_size = sorted(result.step.breakdown_s.items(), key=lambda part: -part[1])
     rows = (
-        (TITLES.get(name, name.replace("_", " ")), seconds(part_s), percent(part_s / whole),
-         "█" * round(BAR * part_s / whole))
+        (STEP_TITLES.get(name, name.replace("_", " ")), seconds(part_s),
+         percent(part_s / whole), "█" * round(BAR * part_s / whole))
         for name, part_s in by_size if part_s / whole >= SMALLEST_SHARE
     )  # fmt: skip
     columns = ("part", "time", "share", "")

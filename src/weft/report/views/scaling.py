@@ -6,7 +6,7 @@ from weft.predict.scaling import Point, Scaling
 from weft.predict.training import Prediction
 from weft.report.numbers import band, count, figures, percent
 from weft.report.page import Block, Columns, Drawing, Facts, Sentences, View, table
-from weft.report.views._question import brief
+from weft.report.views._job import brief
 from weft.spec.workload import Job, Parallelism
 
 

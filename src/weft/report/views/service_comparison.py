@@ -6,8 +6,7 @@ from weft.advise.serving import ServiceComparison, ServiceLine
 from weft.predict.inference import spread_text
 from weft.report.numbers import count, figures, money, percent, seconds, show_rate
 from weft.report.page import Block, Columns, Facts, Sentences, Table, View, table
-from weft.report.views._cost import cost_table
-from weft.report.views._provenance import all_assumptions
+from weft.report.views._job import all_assumptions, cost_table
 
 SCREEN_LINES = 40
 """Of the text without ``--full``; the first 24 hold the answer."""

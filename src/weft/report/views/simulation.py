@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from math import inf
 
+import numpy as np
+
 from weft.predict.simulation import Quantiles, Simulation, Skipped, TrafficOutcome
 from weft.report.numbers import (
     amount,
@@ -15,7 +17,6 @@ from weft.report.numbers import (
     size_unit,
 )
 from weft.report.page import Block, Columns, Drawing, Facts, Sentences, Table, View, table
-from weft.report.views._seeds import SPREAD_COLUMNS, SPREAD_NOTE, spread_rows
 from weft.units import SECONDS, gbit_from_rate
 
 SHOWN_LINKS, SHOWN_VICTIMS, SHOWN_TRAFFIC = 10, 6, 2
@@ -24,6 +25,10 @@ COMPLETION = (
     "seeds."
 )
 UNLIMITED_BYTES = 1 << 40
+SPREAD_COLUMNS = ("runs", "completion p50", "p99", "least", "most", "most / least")
+SPREAD_NOTE = (
+    "Completions of all runs and seeds: with few of them the 99th of 100 lies near the most."
+)
 
 
 def _title(result: Simulation) -> str:
@@ -252,6 +257,21 @@ def _victims_note(result: Simulation) -> str:
         f"{result.victims} flows came from paused hosts and went elsewhere than to the worst "
         "queue above; the slowest are shown."
     )
+
+
+def spread_rows(result: Simulation) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each traffic that ended at least once."""
+    for traffic in result.traffic:
+        if traffic.completions_s:
+            yield (traffic.name, *spread_cells(traffic))
+
+
+def spread_cells(traffic: TrafficOutcome) -> tuple[str, ...]:
+    """Show middle, tail and ends of the completions of a traffic."""
+    found = sorted(traffic.completions_s)
+    least, most = found[0], found[-1]
+    shown = (*map(float, np.quantile(found, (0.5, 0.99))), least, most)
+    return (str(len(found)), *(seconds(time) for time in shown), figures(most / least))
 
 
 def _seeds(result: Simulation) -> Table:

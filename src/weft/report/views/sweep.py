@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from weft.predict.simulation import Simulation, Sweep
 from weft.report.numbers import collective_rate, figures
 from weft.report.page import Block, Facts, Sentences, Table, View
-from weft.report.views._seeds import SPREAD_COLUMNS, SPREAD_NOTE, spread_cells
+from weft.report.views.simulation import SPREAD_COLUMNS, SPREAD_NOTE, spread_cells
 
 
 def _title(result: Sweep) -> str:
