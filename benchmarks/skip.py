@@ -3,7 +3,8 @@
 python benchmarks/skip.py            a table
 python benchmarks/skip.py --json     one JSON row a case
 
-CPU time of the whole simulation without wiring and traffic; both run in turn in one process.
+CPU time of the whole simulation without wiring and traffic; both run in turn in one process,
+several times where they are short, and the best of each counts.
 Errors are of the end of all traffic, and of a flow's time (the 99th of 100).
 """
 
@@ -27,6 +28,8 @@ from weft.predict.skipped import let_skip
 from weft.spec.load import load_scenario
 from weft.spec.scenario import Scenario
 
+AT_LEAST_S = 2.0
+"""Short cases run more often: other work on the machine must leave one run in peace."""
 SCENARIOS = Path(__file__).parents[1] / "examples" / "scenarios"
 LARGE = "traffic=[{permutation: {size_bytes: 64MiB}}]"
 STEP = "{operation: all_gather, size_bytes: 512MiB, compute_s: 3ms}"
@@ -73,8 +76,13 @@ def measure(name: str, tolerance_ratio: float) -> dict[str, Any]:
     """Return the row of one case."""
     file, sets = CASES[name]
     scenario = load_scenario(SCENARIOS / f"{file}.yaml", sets)
-    whole, full_s = simulated(scenario.with_(skip_ratio=None))
-    short, skip_s = simulated(scenario.with_(skip_ratio=tolerance_ratio))
+    fulls_s, skips_s = [], []
+    while sum(fulls_s) < AT_LEAST_S:
+        whole, full_s = simulated(scenario.with_(skip_ratio=None))
+        short, skip_s = simulated(scenario.with_(skip_ratio=tolerance_ratio))
+        fulls_s.append(full_s)
+        skips_s.append(skip_s)
+    full_s, skip_s = min(fulls_s), min(skips_s)
     full, found = whole.outcome(), short.outcome()
     assert short.skipping is not None
     took = np.maximum(1, full.end_ps - full.begin_ps)

@@ -22,7 +22,17 @@ from typing import Any, TypeVar, cast
 from weft.kernel.ladders import ladder
 from weft.kernel.table import Table, table
 
-__all__ = ["COMPILED", "Table", "choice", "entry", "inner", "ladder", "prefetch", "table"]
+__all__ = [
+    "COMPILED",
+    "Table",
+    "choice",
+    "entry",
+    "inner",
+    "ladder",
+    "prefetch",
+    "prepared",
+    "table",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,8 +70,14 @@ def _read_choice(state: Any) -> bool:
     return bool(getattr(type(state), "CHOICE", False))
 
 
+def _plain_state(state: Any) -> Any:
+    """Stand in for ``prepared`` where nothing is compiled."""
+    return state
+
+
 inner: Any = _plain_inner
 entry: Any = _plain_entry
+prepared: Any = _plain_state
 prefetch: Any = _prefetch_nothing
 choice: Any = _read_choice
 COMPILED = False
@@ -76,4 +92,5 @@ else:
         WHY_NOT = jit.why_not()
         COMPILED = not WHY_NOT
     if COMPILED:
-        inner, entry, prefetch, choice = jit.inner, jit.entry, rows.prefetch, rows.choice
+        inner, entry, prepared = jit.inner, jit.entry, jit.prepared
+        prefetch, choice = rows.prefetch, rows.choice

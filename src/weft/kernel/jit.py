@@ -41,9 +41,14 @@ def entry(function: F) -> F:
 
     @functools.wraps(function)
     def call(state: Any, *arguments: Any) -> Any:
-        return compiled(rows.Addresses(state), *map(rows.given, arguments))
+        return compiled(prepared(state), *map(rows.given, arguments))
 
     return cast("F", call)
+
+
+def prepared(state: Any) -> Any:
+    """Return what kernels are given for a state; what is given may be prepared before."""
+    return state if isinstance(state, rows.Addresses) else rows.Addresses(state)
 
 
 class _Trial(NamedTuple):

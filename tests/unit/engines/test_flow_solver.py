@@ -68,6 +68,21 @@ def test_two_flows_of_one_link_end_when_sums_say():
     assert complete(np.array([RATE]), flows).end_s == pytest.approx([1.0, 2.0])
 
 
+def test_a_flow_that_ends_has_no_link_solved_that_limits_nobody():
+    """Of three links only the shared one is: at the first end, which leaves it to one flow."""
+    flows = Flows(uses=uses_of(plain([0, 1], [0, 2])), size_bytes=np.array([50.0, 150.0]))
+    found = complete(np.full(3, RATE), flows)
+    assert found.end_s == pytest.approx([1.0, 2.0])
+    assert (found.events, found.evaluations) == (3, 2)
+
+
+def test_links_that_each_allow_less_than_the_one_before_are_filled_from_the_last():
+    """Each flow crosses two of them in a row."""
+    capacity = [float(rate) for rate in range(80, 40, -1)]
+    paths = plain(*([link, link + 1] for link in range(39)))
+    assert rates_of(capacity, paths) == pytest.approx(naive_rates(capacity, paths))
+
+
 def test_a_flow_that_waits_begins_when_the_other_has_arrived():
     """It begins S / C + delay after the first, or when it may if that is later."""
     flows = Flows(

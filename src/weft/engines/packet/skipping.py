@@ -35,7 +35,7 @@ PATIENCE_LOOKS, MOST_STEPS = 64, 64
 """After so many looks in vain the next are twice as far apart, up to so many windows."""
 LOOK_HOPS, LOOK_HOPS_A_LINK = 6144, 1
 """What a look costs, in packet-hops simulated in the same time [docs/explanation/speed.md]."""
-MOST_LOOKING_RATIO = 0.15
+MOST_LOOKING_RATIO = 0.1
 """Of the hops of the full run: what looks may cost beyond what their skips save."""
 RESERVE_WINDOWS = 1
 """Bytes of so many windows are left to every flow: its end is simulated."""

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from weft.engines.packet.simulation import (
 from weft.engines.packet.skipping import Skipping
 from weft.engines.packet.tables import State, Stop
 from weft.engines.packet.wiring import Routes, Wiring
+from weft.kernel import prepared
 
 FIRST_STEP_PS = 1_000_000
 SHORTEST_LOOK_S, LONGEST_LOOK_S = 0.05, 0.25
@@ -88,6 +90,12 @@ class Running:
     """None: every packet is simulated."""
     repeats: Repeats | None = None
     """None: every run is simulated."""
+    _prepared: Any = field(init=False)
+    """What the kernel is given for the state, for all its calls."""
+
+    def __post_init__(self) -> None:
+        """Prepare the state for the kernel."""
+        self._prepared = prepared(self.state)
 
     def advance(self, until_ps: int, watch: Watch) -> Stop:
         """Run to a time in calls short enough to be interrupted between them."""
@@ -134,9 +142,10 @@ class Running:
     def _simulate(self, until_ps: int) -> int:
         self.stopped = Stop.POOL_LOW
         while self.stopped is Stop.POOL_LOW:
-            self.stopped = Stop(run(self.state, until_ps))
+            self.stopped = Stop(run(self._prepared, until_ps))
             if self.stopped is Stop.POOL_LOW:
                 self.state = with_larger_pool(self.state)
+                self._prepared = prepared(self.state)
         return until_ps
 
     def _adapt(self, took_s: float) -> None:
