@@ -10,6 +10,7 @@ reordering, flows do not see: those factors stay.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import gcd
 from statistics import median
 from typing import Final
 
@@ -25,11 +26,13 @@ from weft.network.faults import links_of, named, places_of
 from weft.network.graph import HOST_LEAF, Floats, Graph, Ints
 from weft.network.network import graph, resolve
 from weft.network.routing import Demands, mixed
+from weft.network.topology import trays_of
 from weft.predict.packets import with_ratio
 from weft.predict.probing import PLACED, SEEDS, Engine, Probed, kind_of, paths_between
 from weft.predict.simulate import FLOW, FLOW_EFFECTS
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
+from weft.traffic import pxn
 from weft.traffic.collective import Group, Operation
 
 MOST_FLOWS: Final = 1 << 16
@@ -53,6 +56,8 @@ class Pattern:
     """Of the hosts of a group, in hosts: as many groups lie side by side."""
     paths: int
     """Connections between two NICs, each hashed on its own."""
+    crossed: int = 1
+    """NICs of a peer that each NIC sends to in turn: those of all rails, without PXN."""
     in_order: bool = False
     """Whether hosts of a group follow one another; else they are drawn from their block."""
     ratio: tuple[tuple[int, float], ...] = ()
@@ -66,8 +71,21 @@ def _key(cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern,
         groups=_groups(cluster.hosts, hosts, group.stride), hosts=hosts,
         stride=_stride(cluster.hosts, hosts, group.stride),
         paths=paths_between(cluster, operation, group),
+        crossed=_crossed(cluster, operation, group),
     )  # fmt: skip
     return pattern, cluster.hosts
+
+
+def _crossed(cluster: Cluster, operation: Operation, group: Group) -> int:
+    """Return how many NICs of a host its ranks of a group have, where they send to all.
+
+    With PXN, and where ranks of a host are in groups of their own, all keep to their rail.
+    """
+    if kind_of(operation) != "exchange" or pxn.is_used(cluster):
+        return 1
+    host = cluster.host
+    nics = min(group.ranks_per_domain, host.gpus) * host.nics // host.gpus
+    return gcd(max(1, nics), host.nics // trays_of(host.gpus, host.nics))
 
 
 def _stride(cluster_hosts: int, hosts: int, stride: int) -> int:
@@ -102,7 +120,9 @@ def _words(pattern: Pattern) -> str:
     if pattern.kind == "pairs":
         return f"{pattern.groups} pairs of hosts"
     name = pattern.kind + "s" * (pattern.groups > 1)
-    return f"{pattern.groups if pattern.groups > 1 else 'one'} {name} of {pattern.hosts} hosts"
+    across = ", across rails" if pattern.crossed > 1 else ""
+    count = pattern.groups if pattern.groups > 1 else "one"
+    return f"{count} {name} of {pattern.hosts} hosts{across}"
 
 
 def balancing_of(cluster: Cluster) -> str:
@@ -171,7 +191,8 @@ def _sends(pattern: Pattern, network: Graph, seed: int, ratio: Floats) -> tuple[
 
     Groups of a stride share a block of hosts, dealt out to them at random or in turn. Each NIC
     sends to the NIC of the same number of the host so many places further in its group; peers
-    of an exchange are drawn from all of them.
+    of an exchange are drawn from all of them. Where rails are crossed each host begins with
+    another NIC of its peers, and takes the next one with the next peer.
     """
     rng = np.random.default_rng(seed)
     nics, planes = network.layout.site.nics_per_host, network.layout.planes
@@ -187,7 +208,10 @@ def _sends(pattern: Pattern, network: Graph, seed: int, ratio: Floats) -> tuple[
     peer = np.stack([np.roll(teams, -step, axis=1) for step in far])
     ports = np.arange(nics)
     source = (near[..., None] * nics + ports).ravel()
-    target = (peer[..., None] * nics + ports).ravel()
+    turn = rng.integers(pattern.crossed, size=network.endpoints // nics)[near]
+    turn = (turn + np.arange(len(far))[:, None, None])[..., None]
+    rail = ports % pattern.crossed
+    target = (peer[..., None] * nics + ports - rail + (rail + turn) % pattern.crossed).ravel()
     send = np.arange(len(source))
     group = send // nics // pattern.hosts % pattern.groups
     ring = group * nics + send % nics
@@ -253,10 +277,12 @@ def while_failed(names: Sequence[str]) -> Engine:
 
 def put(cluster: Cluster, closed: CollectiveTime, share: Estimate, said: str) -> CollectiveTime:
     """Put what flows leave in the place of collisions and oversubscription alone."""
-    path = path_of(Same(cluster), closed.group, current())
+    # Flows that cross rails are among those that are simulated.
+    path = replace(path_of(Same(cluster), closed.group, current()), crossing_ratio=1.0)
     kind, choice = path.fabric, cluster.fabric
+    far = path.crossing if closed.operation is Operation.ALL_TO_ALL else path.reach
     kept = [kind.tuned(choice.tuning)] if choice.tuning != "tuned" else []
-    spread = balancing_of(cluster) in REORDERED and path.reach.far_ratio > 0
+    spread = balancing_of(cluster) in REORDERED and far.far_ratio > 0
     kept += [kind.balanced(choice.load_balancing)] if spread else []
     for one in kept:
         share = Estimate(

@@ -35,7 +35,9 @@ from weft.predict.provenance import provenance
 from weft.predict.simulation import Simulation, Sweep
 from weft.predict.skipped import let_skip, skipped
 from weft.results import Effect, Provenance
-from weft.spec.scenario import Scenario
+from weft.spec.scenario import CollectiveStep, Scenario
+from weft.traffic import pxn
+from weft.traffic.collective import Operation
 
 PACKET_EFFECTS = frozenset(
     {
@@ -393,6 +395,8 @@ def _provenance(scenario: Scenario, first: simulated.Seen) -> Provenance:
     assumptions = [*scenario_doubts(scenario), DELAYS_INSIDE, *said_of(scenario)]
     if first.queues:
         assumptions.append(FREE_BUFFERS)
+    if _sends_to_peers(scenario):
+        assumptions.append(pxn.said(scenario.cluster))
     if scenario.faults:
         assumptions.append("faults last throughout; routing has converged on what is left")
     mode = scenario.cluster.fabric.load_balancing
@@ -412,6 +416,15 @@ def _provenance(scenario: Scenario, first: simulated.Seen) -> Provenance:
         assumptions=tuple(assumptions),
     )  # fmt: skip
     return replace(made, engine="packet", models=PACKET_EFFECTS, seed=scenario.seeds[0])
+
+
+def _sends_to_peers(scenario: Scenario) -> bool:
+    """Whether GPUs of a host send to all GPUs of another, which may be of other rails."""
+    if scenario.cluster.host.nics == 1:
+        return False
+    steps: list[CollectiveStep] = [one.collective for one in scenario.traffic if one.collective]
+    steps += [step for one in scenario.traffic if one.job for step in one.job.steps]
+    return any(Operation(step.operation) is Operation.ALL_TO_ALL for step in steps)
 
 
 def _by_content(scenario: Scenario, fabric: Fabric) -> Scenario:
