@@ -7,7 +7,7 @@ hash collisions and oversubscription; what tuning costs, and what spreading lose
 reordering, flows do not see: those factors stay.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import gcd
@@ -19,8 +19,10 @@ import numpy as np
 from weft.engines.analytic.collective.constants import current
 from weft.engines.analytic.collective.path import Same, path_of
 from weft.engines.engine import CollectiveTime
+from weft.engines.flow.flowlets import Pacing, follow
 from weft.engines.flow.routes import REORDERED, coupled, routed
 from weft.engines.flow.solver import Flows, Uses, complete, max_min_rates
+from weft.engines.packet.simulation import PS_PER_S, Options
 from weft.errors import Infeasible
 from weft.network.faults import links_of, named, places_of
 from weft.network.graph import HOST_LEAF, Floats, Graph, Ints
@@ -32,6 +34,7 @@ from weft.predict.probing import PLACED, SEEDS, Engine, Probed, kind_of, paths_b
 from weft.predict.simulate import FLOW, FLOW_EFFECTS
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
+from weft.spec.load import settings_of
 from weft.traffic import pxn
 from weft.traffic.collective import Group, Operation
 
@@ -39,6 +42,8 @@ MOST_FLOWS: Final = 1 << 16
 """Of an exchange: as many shifts side by side as there are flows for, at least one."""
 MOST_SHIFTS: Final = 8
 """Peers that a rank of an exchange sends to at once; more even out what few collide."""
+MESSAGE_BYTES: Final = float(64 << 20)
+"""Over which flows that move are followed, long enough for them to see many paths."""
 MOST_FILLS: Final = 2e7
 """Uses of links times flows up to which every end is solved for; beyond, the first rates."""
 
@@ -156,14 +161,71 @@ def share_of(pattern: Pattern, seed: int) -> float:
     for link, left in pattern.ratio:
         ratio[link] = left
     sends, team = _sends(pattern, network, seed, ratio)
-    found = routed(network, sends, balancing_of(pattern.cluster), seed=seed, ratio=ratio)
     parts = pattern.paths * network.layout.planes
     weight = np.full(len(sends.source), 1 / parts)
-    uses = coupled(found.uses, team, weight)
+    pacing = pacing_of(pattern.cluster, float(network.rate_bytes_per_s[0]))
+    balancing = balancing_of(pattern.cluster)
+    balancing = "spray" if pacing is not None and pacing.sprays else balancing
+
+    def laid(entropy: Ints | None) -> tuple[Floats, Uses]:
+        asked = replace(sends, entropy=entropy)
+        found = routed(network, asked, balancing, seed=seed, ratio=ratio)
+        return found.bytes_per_s, coupled(found.uses, team, weight)
+
+    bytes_per_s, uses = laid(sends.entropy)
+    if pacing is None or pacing.sprays:
+        took_s = _last_end(bytes_per_s, uses)
+    else:
+        took_s = _last_end_moving(bytes_per_s, uses, pacing, parts, _redrawn(sends, team, laid))
     line = float(network.rate_bytes_per_s[0]) * network.layout.planes
-    took_s = _last_end(found.bytes_per_s, uses)
     due_s = _shifts(pattern) / line
     return float(min(1.0, due_s / took_s))
+
+
+def pacing_of(cluster: Cluster, line_bytes_per_s: float) -> Pacing | None:
+    """Return how senders pace, where switches balance by flowlets; none elsewhere."""
+    if balancing_of(cluster) != "flowlet":
+        return None
+    kind, gap_s = resolve(cluster).fabric, settings_of(cluster).flowlet_gap_s
+    mtu = resolve(cluster).mtu_bytes
+    return Pacing(
+        gap_s=Options().flowlet_gap_ps / PS_PER_S if gap_s is None else gap_s,
+        burst_bytes=0.0 if kind.burst_bytes is None else kind.burst_bytes.value,
+        packet_bytes=mtu + kind.header_bytes.value, line_bytes_per_s=line_bytes_per_s,
+    )  # fmt: skip
+
+
+def _redrawn(
+    sends: Demands, team: Ints, laid: Callable[[Ints], tuple[Floats, Uses]]
+) -> Callable[[Ints], Uses]:
+    """Return what draws other paths for the parts of some teams."""
+    entropy = np.zeros_like(team) if sends.entropy is None else sends.entropy.copy()
+
+    def move(slow: Ints) -> Uses:
+        moved = np.isin(team, slow)
+        entropy[moved] = mixed(entropy[moved], 1)
+        return laid(entropy)[1]
+
+    return move
+
+
+def _last_end_moving(
+    bytes_per_s: Floats, uses: Uses, pacing: Pacing, parts: int, move: Callable[[Ints], Uses]
+) -> float:
+    """Return when the last of flows of one byte ends, where slow ones change their paths.
+
+    A flow moves by the pace of its parts, and they are followed over a large message.
+    """
+    moves_below = pacing.moves_below_bytes_per_s * parts
+    if (max_min_rates(bytes_per_s, uses) >= moves_below).all():
+        return _last_end(bytes_per_s, uses)
+    flows = len(uses.start) - 1
+    sent = Flows(uses=uses, size_bytes=np.full(flows, MESSAGE_BYTES))
+    found = follow(
+        bytes_per_s, sent, move, moves_below=np.full(flows, moves_below),
+        dwell_s=pacing.dwell_s,
+    )  # fmt: skip
+    return float(found.ends.end_s.max()) / MESSAGE_BYTES
 
 
 def _last_end(bytes_per_s: Floats, uses: Uses) -> float:
