@@ -86,57 +86,56 @@ def _bisected(total, most, wanted):
     return high
 
 
-def naive_rates_by_class(capacity, paths, kinds, weights, priorities, order):
+def naive_rates_by_class(capacity, paths, kinds, *, weights, priorities, order):
     """Solve link by link, in some order, again and again; sums are solved by bisection.
 
     ``kinds`` are the classes of flows, ``weights`` and ``priorities`` are by class.
     """
-    levels = {}
-
-    def limit(flow, link):
-        others = (levels.get((one, kinds[flow]), math.inf) for one in paths[flow] if one != link)
-        return min(others, default=math.inf)
-
-    def solved(link):
-        using = [flow for flow, path in enumerate(paths) if link in path]
-        limits = {flow: limit(flow, link) for flow in using}
-        wanted = {
-            kind: sum(paths[flow][link] * limits[flow] for flow in using if kinds[flow] == kind)
-            for kind in range(len(weights))
-        }
-        left, found = capacity[link], {}
-        for priority in sorted(set(priorities), reverse=True):
-            alike = [kind for kind in wanted if priorities[kind] == priority]
-            if sum(wanted[kind] for kind in alike) <= left:
-                found |= dict.fromkeys(alike, math.inf)
-                left -= sum(wanted[kind] for kind in alike)
-                continue
-            x = _bisected(
-                lambda x, alike=alike: sum(min(wanted[k], weights[k] * x) for k in alike),
-                left / min(weights[kind] for kind in alike if wanted[kind]), left,
-            )  # fmt: skip
-            for kind in alike:
-                share = weights[kind] * x
-                mine = [(paths[f][link], limits[f]) for f in using if kinds[f] == kind]
-                found[kind] = math.inf
-                if wanted[kind] > share * (1 + 1e-12):
-                    found[kind] = _bisected(
-                        lambda s, mine=mine: sum(w * min(s, d) for w, d in mine),
-                        share / min(w for w, _ in mine), share,
-                    )  # fmt: skip
-            left = 0.0
-        return found
-
-    changed = math.inf
+    levels, changed = {}, math.inf
     while changed > 1e-11:
         changed = 0.0
         for link in order:
-            for kind, level in solved(link).items():
+            mine = {kind: [] for kind in range(len(weights))}
+            for path, kind in zip(paths, kinds, strict=True):
+                if link in path:
+                    others = (levels.get((one, kind), math.inf) for one in path if one != link)
+                    mine[kind].append((path[link], min(others, default=math.inf)))
+            found = _naive_levels(capacity[link], mine, weights, priorities)
+            for kind, level in found.items():
                 old = levels.get((link, kind), math.inf)
                 if level != old:
                     changed = max(changed, abs(level - old) / max(1e-9, min(level, old)))
                 levels[link, kind] = level
     return [
-        min((levels[link, kinds[flow]] for link in path), default=math.inf)
-        for flow, path in enumerate(paths)
+        min((levels[link, kind] for link in path), default=math.inf)
+        for path, kind in zip(paths, kinds, strict=True)
     ]
+
+
+def _naive_levels(left, mine, weights, priorities):
+    """Return by class the level that a link gives it; ``mine`` are (weight, limit) by class."""
+    wanted = {kind: sum(w * d for w, d in flows) for kind, flows in mine.items()}
+    found = {}
+    for priority in sorted(set(priorities), reverse=True):
+        peers = [kind for kind in wanted if priorities[kind] == priority]
+        if sum(wanted[kind] for kind in peers) <= left:
+            found |= dict.fromkeys(peers, math.inf)
+            left -= sum(wanted[kind] for kind in peers)
+            continue
+        most = left / min(weights[kind] for kind in peers if wanted[kind])
+        x = _bisected(
+            lambda x, peers=peers: sum(min(wanted[k], weights[k] * x) for k in peers),
+            most,
+            left,
+        )
+        for kind in peers:
+            found[kind] = _naive_level(mine[kind], wanted[kind], weights[kind] * x)
+        left = 0.0
+    return found
+
+
+def _naive_level(flows, wanted, share):
+    if wanted <= share * (1 + 1e-12):
+        return math.inf
+    most = share / min(w for w, _ in flows)
+    return _bisected(lambda s: sum(w * min(s, d) for w, d in flows), most, share)

@@ -6,7 +6,7 @@ switches reduce move at the rate of the slowest: their tree is one flow on all i
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -14,21 +14,25 @@ import numpy.typing as npt
 
 from weft.engines.flow import routes as spreading
 from weft.engines.flow import solver
+from weft.engines.flow.classes import Classes, complete_by_class
 from weft.engines.flow.flowlets import Followed, Pacing, follow
 from weft.engines.flow.tables import State
 from weft.engines.flow.timeline import run
 from weft.engines.packet.paths import ideal_ps, paths_of, split, traced
 from weft.engines.packet.schedules import Fabric, Schedule
+from weft.engines.packet.settings import options_of
 from weft.engines.packet.simulation import PS_PER_S, Options, Outcome, Relay, hashes_of
 from weft.engines.packet.static_routes import routes_of
 from weft.engines.packet.tables import LINK, PAUSE, Stop
 from weft.engines.packet.wiring import Routes
 from weft.errors import SpecError
 from weft.kernel import table
+from weft.network.detour import DETOURS
 from weft.network.network import resolve
-from weft.network.routing import pools
+from weft.network.routing import Demands, pools
 from weft.network.topology import Mesh
 from weft.spec.scenario import Scenario
+from weft.spec.settings import ClassSettings
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -39,6 +43,11 @@ UNSEEN: Final = (
     "reordering and limits of NICs are not seen; --fidelity packet has them"
 )
 
+CLASSES: Final = (
+    "traffic classes share links by priority and weight alone; buffers, pauses, marks and "
+    "load balancing of a class of its own are not seen"
+)
+
 
 def unseen(scenario: Scenario) -> tuple[str, ...]:
     """Say what a scenario sets that flows do not see; raise SpecError where nothing is left."""
@@ -47,7 +56,12 @@ def unseen(scenario: Scenario) -> tuple[str, ...]:
             "stuck: receivers that stop pause their leaf, and flows know no pauses; use "
             "--fidelity packet"
         )
-    classes = ("traffic classes share links as if there was one",)
+    classes = (CLASSES,)
+    moving = scenario.network.balancing == "flowlet"
+    if moving and scenario.network.classes:
+        raise SpecError(
+            "network.classes: flows know no flowlets beside classes; use --fidelity packet"
+        )
     skips = ("skip_ratio has no effect: flows take a moment as they are",)
     return (
         UNSEEN,
@@ -56,12 +70,30 @@ def unseen(scenario: Scenario) -> tuple[str, ...]:
     )
 
 
+def shortest(scenario: Scenario) -> Scenario:
+    """Return a scenario whose detours, which packets refuse, are left to ``flow_options``."""
+    network, mode = scenario.network, resolve(scenario.cluster).balancing
+    if network.balancing is not None or mode not in DETOURS:
+        return scenario
+    return scenario.with_(network=network.with_(balancing="adaptive"))
+
+
+def flow_options(scenario: Scenario, seed: int) -> Options:
+    """Return what flows heed of the settings of a scenario, which may take detours."""
+    near = shortest(scenario)
+    options = replace(options_of(near, seed), classes=())
+    if near is scenario:
+        return options
+    return replace(options, balancing=resolve(scenario.cluster).balancing)
+
+
 def flowed(
     schedule: Schedule,
     fabric: Fabric,
     options: Options,
     *,
     until_s: float,
+    classes: Sequence[ClassSettings] = (),
     held: Ints | None = None,
 ) -> Outcome:
     """Return what happens to the flows of a schedule; ``held`` are those that never begin."""
@@ -76,9 +108,15 @@ def flowed(
     team = _teams(len(size), flows.relays)
     pacing = pacing_of(fabric, options)
     balancing = "spray" if pacing is not None and pacing.sprays else options.balancing
-    used = _used(schedule, fabric, routes, taken, balancing)
+    if balancing in DETOURS:
+        used = _detoured(schedule, fabric, taken, balancing, options.seed)
+    else:
+        used = _used(schedule, fabric, routes, taken, balancing)
     work = _work(schedule, used.uses, team, size, latency_s, held=held)
-    if pacing is None or pacing.sprays:
+    by_class = _by_class(schedule, team, classes)
+    if by_class is not None:
+        found = _in_classes(used, work, by_class, until_s)
+    elif pacing is None or pacing.sprays:
         found = _at_once(used, work, until_s)
     else:
         paths = _Paths(schedule, fabric, options, routes=routes, taken=taken, team=team)
@@ -118,8 +156,36 @@ def _at_once(used: "_Used", work: solver.Flows, until_s: float) -> Followed:
     """Send flows whose paths stay."""
     state = solver.make_state(used.bytes_per_s, work)
     run(state, until_s, solver.FOREVER_EVENTS)
-    ends = solver.ends_of(state, until_s)
-    left = np.where(ends.begin_s < 0, work.size_bytes, _left(state, work))
+    return _counted(used, work, solver.ends_of(state, until_s), _left(state, work))
+
+
+def _in_classes(
+    used: "_Used", work: solver.Flows, classes: Classes, until_s: float
+) -> Followed:
+    """Send flows of several classes."""
+    return _counted(
+        used, work, *complete_by_class(used.bytes_per_s, work, classes, until_s=until_s)
+    )
+
+
+def _by_class(
+    schedule: Schedule, team: Ints, classes: Sequence[ClassSettings]
+) -> Classes | None:
+    """Return the class of every team; none where all are of one."""
+    number = schedule.flows.traffic_class
+    if number is None or len(np.unique(number[schedule.real])) < 2:  # noqa: PLR2004 - one class shares with none
+        return None
+    of_team = np.zeros(int(team.max()) + 1, np.int64)
+    of_team[team] = number
+    return Classes(
+        of_flow=of_team, weight=np.array([one.weight for one in classes]),
+        priority=np.array([one.priority for one in classes]),
+    )  # fmt: skip
+
+
+def _counted(used: "_Used", work: solver.Flows, ends: solver.Ends, left: Floats) -> Followed:
+    """Return what happened with the bytes that every link has carried."""
+    left = np.where(ends.begin_s < 0, work.size_bytes, left)
     uses = work.uses
     each = np.repeat(work.size_bytes - left, np.diff(uses.start))
     each = each if uses.weight is None else each * uses.weight
@@ -232,6 +298,43 @@ def _used(
         uses=solver.Uses(start=start, links=links, weight=weight), pool=pool,
         # A set of rate 0 is on no path; the solver wants rates above 0 everywhere.
         alive_bytes_per_s=alive, bytes_per_s=np.maximum(rates, 1.0),
+    )  # fmt: skip
+
+
+def _detoured(
+    schedule: Schedule, fabric: Fabric, taken: Ints, balancing: str, seed: int
+) -> _Used:
+    """Return what flows use that go over other groups of a dragonfly+, too.
+
+    Paths are chosen for all traffic at once, by its bytes, whenever it is sent; what lies
+    between a port and its host, or beside the network, is used as without detours.
+    """
+    graph, links = fabric.graph, fabric.graph.links
+    wiring, flows = schedule.wiring, schedule.flows
+    alive = wiring.bytes_per_s.copy()
+    alive[list(wiring.down)] = 0.0
+    first = pools(graph)
+    pool = np.concatenate([first, first.max() + 1 + np.arange(len(alive) - links)])
+    crosses = schedule.real & (taken < links).any(axis=1) & (taken >= 0).any(axis=1)
+    number = np.flatnonzero(crosses)
+    ends = [one[number] // fabric.lanes for one in (flows.source, flows.target)]
+    asked = Demands(
+        source=ends[0] // fabric.planes, target=ends[1] // fabric.planes,
+        size_bytes=flows.size_bytes[number].astype(float), plane=ends[0] % fabric.planes,
+    )  # fmt: skip
+    ratio = alive[:links] / graph.rate_bytes_per_s
+    found = spreading.routed(graph, asked, balancing, seed=seed, ratio=ratio).uses
+    other = (taken >= links) & schedule.real[:, None]
+    flow = np.concatenate([np.repeat(number, np.diff(found.start)), np.nonzero(other)[0]])
+    weight = np.ones(len(found.links)) if found.weight is None else found.weight
+    used = np.concatenate([found.links, pool[taken[other]]])
+    weight = np.concatenate([weight, np.ones(int(other.sum()))])
+    order = np.lexsort((used, flow))
+    start = np.searchsorted(flow[order], np.arange(len(schedule.real) + 1))
+    return _Used(
+        uses=solver.Uses(start=start, links=used[order], weight=weight[order]), pool=pool,
+        alive_bytes_per_s=alive,
+        bytes_per_s=np.maximum(np.bincount(pool, weights=alive), 1.0),
     )  # fmt: skip
 
 
