@@ -22,7 +22,7 @@ from weft.network.routing import Demands, mixed
 from weft.plugins import unknown
 from weft.predict.flows import balancing_of, network_graph, network_of, planes_between, put
 from weft.predict.probing import SEEDS, kind_of, paths_between
-from weft.predict.replay import Placed, Run, group_of
+from weft.predict.traced import Placed, Run, group_of
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
 from weft.traffic import pxn
