@@ -122,6 +122,8 @@ OTHERS = (
     ("ultra_ethernet", "spray"),
     ("roce_without_pfc", "ecmp"),
 )
+HASHED = (("ultra_ethernet", "ecmp"), ("roce_tuned", "flowlet"))
+"""Run by NCCL alone, over one and several connections."""
 RUN_BY_NCCL = "rings and exchanges over NCCL's own connections are what the factor is used for"
 UNTUNED = (
     "measured before and after a repair; the range that packets show holds it: a job alone "
@@ -130,6 +132,7 @@ UNTUNED = (
 )
 BALANCED = (
     ("roce", "ecmp", "roce_tuned", "ecmp", "simulated", RUN_BY_NCCL),
+    ("roce", "flowlet", "roce_tuned", "flowlet", "simulated", RUN_BY_NCCL),
     ("roce", "adaptive", "roce_tuned", "adaptive", "simulated", RUN_BY_NCCL),
     ("infiniband", "adaptive", "infiniband", "adaptive", "simulated", RUN_BY_NCCL),
     (
@@ -249,9 +252,9 @@ def _calm() -> Iterator[Case]:
                     yield Case(
                         pattern=pattern, preset=preset, balancing=balancing, queue_pairs=pairs
                     )
-        others = (*OTHERS, ("ultra_ethernet", "ecmp")) if pattern in NCCL else OTHERS
+        others = (*OTHERS, *HASHED) if pattern in NCCL else OTHERS
         for preset, balancing in others:
-            hashed = balancing == "ecmp" and pattern in NCCL
+            hashed = balancing in {"ecmp", "flowlet"} and pattern in NCCL
             for pairs in QUEUE_PAIRS if hashed else (1,):
                 yield Case(
                     pattern=pattern, preset=preset, balancing=balancing, queue_pairs=pairs

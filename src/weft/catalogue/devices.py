@@ -103,6 +103,8 @@ class FabricFacts(Device):
     """Kernel TCP only: one connection, one core copying."""
     host_socket_bytes_per_s: Sourced | None = None
     """Kernel TCP only: all connections of a host, before the copies saturate it."""
+    burst_bytes: Sourced | None = None
+    """Sent back to back at line rate before pacing waits; none: packet by packet."""
     packet_cost_bytes: Sourced | None = None
     """Kernel TCP only: what a packet costs a core, as bytes that it could have copied."""
     in_network_reduction: bool = False

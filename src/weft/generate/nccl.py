@@ -126,7 +126,7 @@ def _roce(case: _Case) -> Iterator[_Asked]:
     yield "NCCL_IB_TC", label.value, {"why": label.reason}
     if balancing == "adaptive":
         yield "NCCL_IB_ADAPTIVE_ROUTING", None, {}
-    elif case.layout.tiers > 1 and balancing in {None, "ecmp"}:
+    elif case.layout.tiers > 1 and balancing in {None, "ecmp", "flowlet"}:
         yield "NCCL_IB_QPS_PER_CONNECTION", None, {}
 
 

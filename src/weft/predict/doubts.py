@@ -26,9 +26,11 @@ HEEDED: Final = frozenset(
         "NCCL_IB_DISABLE",
         "NCCL_SOCKET_NTHREADS",
         "NCCL_NSOCKS_PERTHREAD",
+        "NCCL_PXN_DISABLE",
+        "NCCL_P2P_PXN_LEVEL",
     }
 )
-"""Variables that the analytic engine heeds; a test holds them against its source."""
+"""Variables that the engines heed; a test holds them against their source."""
 _TIERS_WITH_PODS: Final = 3
 
 

@@ -6,7 +6,7 @@ switches reduce move at the rate of the slowest: their tree is one flow on all i
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -14,25 +14,38 @@ import numpy.typing as npt
 
 from weft.engines.flow import routes as spreading
 from weft.engines.flow import solver
+from weft.engines.flow.classes import Classes, complete_by_class
+from weft.engines.flow.flowlets import Followed, Pacing, follow
 from weft.engines.flow.tables import State
 from weft.engines.flow.timeline import run
 from weft.engines.packet.paths import ideal_ps, paths_of, split, traced
 from weft.engines.packet.schedules import Fabric, Schedule
+from weft.engines.packet.settings import options_of
 from weft.engines.packet.simulation import PS_PER_S, Options, Outcome, Relay, hashes_of
 from weft.engines.packet.static_routes import routes_of
 from weft.engines.packet.tables import LINK, PAUSE, Stop
 from weft.engines.packet.wiring import Routes
 from weft.errors import SpecError
 from weft.kernel import table
-from weft.network.routing import pools
+from weft.network.detour import DETOURS
+from weft.network.network import resolve
+from weft.network.routing import Demands, pools
 from weft.network.topology import Mesh
 from weft.spec.scenario import Scenario
+from weft.spec.settings import ClassSettings
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+_DRAW: Final = 1 << 20
+"""Between the seeds of two draws of paths, so that those of two runs differ."""
 UNSEEN: Final = (
     "every flow has its max-min fair rate at once: queues, pauses, congestion control, loss, "
     "reordering and limits of NICs are not seen; --fidelity packet has them"
+)
+
+CLASSES: Final = (
+    "traffic classes share links by priority and weight alone; buffers, pauses, marks and "
+    "load balancing of a class of its own are not seen"
 )
 
 
@@ -43,7 +56,12 @@ def unseen(scenario: Scenario) -> tuple[str, ...]:
             "stuck: receivers that stop pause their leaf, and flows know no pauses; use "
             "--fidelity packet"
         )
-    classes = ("traffic classes share links as if there was one",)
+    classes = (CLASSES,)
+    moving = scenario.network.balancing == "flowlet"
+    if moving and scenario.network.classes:
+        raise SpecError(
+            "network.classes: flows know no flowlets beside classes; use --fidelity packet"
+        )
     skips = ("skip_ratio has no effect: flows take a moment as they are",)
     return (
         UNSEEN,
@@ -52,12 +70,30 @@ def unseen(scenario: Scenario) -> tuple[str, ...]:
     )
 
 
+def shortest(scenario: Scenario) -> Scenario:
+    """Return a scenario whose detours, which packets refuse, are left to ``flow_options``."""
+    network, mode = scenario.network, resolve(scenario.cluster).balancing
+    if network.balancing is not None or mode not in DETOURS:
+        return scenario
+    return scenario.with_(network=network.with_(balancing="adaptive"))
+
+
+def flow_options(scenario: Scenario, seed: int) -> Options:
+    """Return what flows heed of the settings of a scenario, which may take detours."""
+    near = shortest(scenario)
+    options = replace(options_of(near, seed), classes=())
+    if near is scenario:
+        return options
+    return replace(options, balancing=resolve(scenario.cluster).balancing)
+
+
 def flowed(
     schedule: Schedule,
     fabric: Fabric,
     options: Options,
     *,
     until_s: float,
+    classes: Sequence[ClassSettings] = (),
     held: Ints | None = None,
 ) -> Outcome:
     """Return what happens to the flows of a schedule; ``held`` are those that never begin."""
@@ -69,15 +105,30 @@ def flowed(
     size = np.where(schedule.real, flows.size_bytes + packets * options.header_bytes, 0.0)
     slowest = np.where(taken >= 0, wiring.bytes_per_s[taken], np.inf).min(axis=1)
     latency_s = np.maximum(0.0, alone_s - size / slowest)
-    used = _used(schedule, fabric, routes, taken, options.balancing)
     team = _teams(len(size), flows.relays)
+    pacing = pacing_of(fabric, options)
+    balancing = "spray" if pacing is not None and pacing.sprays else options.balancing
+    if balancing in DETOURS:
+        used = _detoured(schedule, fabric, taken, balancing, options.seed)
+    else:
+        used = _used(schedule, fabric, routes, taken, balancing)
     work = _work(schedule, used.uses, team, size, latency_s, held=held)
-    state = solver.make_state(used.bytes_per_s, work)
-    run(state, until_s, solver.FOREVER_EVENTS)
-    ends = solver.ends_of(state, until_s)
-    got = np.where(ends.begin_s < 0, 0.0, 1 - _left(state, work))[team]
+    by_class = _by_class(schedule, team, classes)
+    if by_class is not None:
+        found = _in_classes(used, work, by_class, until_s)
+    elif pacing is None or pacing.sprays:
+        found = _at_once(used, work, until_s)
+    else:
+        paths = _Paths(schedule, fabric, options, routes=routes, taken=taken, team=team)
+        found = follow(
+            used.bytes_per_s, work, paths.move, moves_below=paths.limits(pacing),
+            dwell_s=pacing.dwell_s, until_s=until_s,
+        )  # fmt: skip
+    ends = found.ends
+    sent = 1 - found.left_bytes / np.maximum(1.0, work.size_bytes)
+    got = np.where(ends.begin_s < 0, 0.0, sent)[team]
     rows = table(len(wiring.source), LINK)
-    rows.sent_bytes[:] = np.rint(used.carried(size * got))
+    rows.sent_bytes[:] = np.rint(used.of_links(found.carried_bytes))
     return Outcome(
         stopped=Stop.DONE if (ends.end_s >= 0).all() else Stop.UNTIL,
         begin_ps=_picoseconds(ends.begin_s)[team], end_ps=_picoseconds(ends.end_s)[team],
@@ -88,15 +139,96 @@ def flowed(
     )  # fmt: skip
 
 
+def pacing_of(fabric: Fabric, options: Options) -> Pacing | None:
+    """Return how senders pace, where switches balance by flowlets; none elsewhere."""
+    if options.balancing != "flowlet":
+        return None
+    burst = resolve(fabric.cluster).fabric.burst_bytes
+    return Pacing(
+        gap_s=options.flowlet_gap_ps / PS_PER_S,
+        burst_bytes=0.0 if burst is None else burst.value,
+        packet_bytes=options.payload_bytes + options.header_bytes,
+        line_bytes_per_s=float(fabric.wiring.bytes_per_s.max()),
+    )
+
+
+def _at_once(used: "_Used", work: solver.Flows, until_s: float) -> Followed:
+    """Send flows whose paths stay."""
+    state = solver.make_state(used.bytes_per_s, work)
+    run(state, until_s, solver.FOREVER_EVENTS)
+    return _counted(used, work, solver.ends_of(state, until_s), _left(state, work))
+
+
+def _in_classes(
+    used: "_Used", work: solver.Flows, classes: Classes, until_s: float
+) -> Followed:
+    """Send flows of several classes."""
+    return _counted(
+        used, work, *complete_by_class(used.bytes_per_s, work, classes, until_s=until_s)
+    )
+
+
+def _by_class(
+    schedule: Schedule, team: Ints, classes: Sequence[ClassSettings]
+) -> Classes | None:
+    """Return the class of every team; none where all are of one."""
+    number = schedule.flows.traffic_class
+    if number is None or len(np.unique(number[schedule.real])) < 2:  # noqa: PLR2004 - one class shares with none
+        return None
+    of_team = np.zeros(int(team.max()) + 1, np.int64)
+    of_team[team] = number
+    return Classes(
+        of_flow=of_team, weight=np.array([one.weight for one in classes]),
+        priority=np.array([one.priority for one in classes]),
+    )  # fmt: skip
+
+
+def _counted(used: "_Used", work: solver.Flows, ends: solver.Ends, left: Floats) -> Followed:
+    """Return what happened with the bytes that every link has carried."""
+    left = np.where(ends.begin_s < 0, work.size_bytes, left)
+    uses = work.uses
+    each = np.repeat(work.size_bytes - left, np.diff(uses.start))
+    each = each if uses.weight is None else each * uses.weight
+    carried = np.bincount(uses.links, each, len(used.bytes_per_s)).astype(float)
+    return Followed(ends=ends, left_bytes=left, carried_bytes=carried)
+
+
+@dataclass(slots=True)
+class _Paths:
+    """Paths of flows that draw others, by another hash; what switches reduce keeps its tree."""
+
+    schedule: Schedule
+    fabric: Fabric
+    options: Options
+    routes: Routes = field(kw_only=True)
+    taken: Ints = field(kw_only=True)
+    team: Ints = field(kw_only=True)
+    draws: int = 0
+
+    def limits(self, pacing: Pacing) -> Floats:
+        """Return the rate below which each team moves."""
+        return np.where(np.bincount(self.team) > 1, 0.0, pacing.moves_below_bytes_per_s)
+
+    def move(self, slow: Ints) -> solver.Uses:
+        """Draw other paths for some teams; return the uses of all."""
+        schedule, flows = self.schedule, self.schedule.flows
+        self.draws += 1
+        hashes = hashes_of(schedule.wiring, flows, self.options.seed + self.draws * _DRAW)
+        moved = np.isin(self.team, slow)
+        self.taken[moved] = traced(schedule.wiring, self.routes, flows, hashes)[moved]
+        balancing = self.options.balancing
+        used = _used(schedule, self.fabric, self.routes, self.taken, balancing)
+        return spreading.coupled(used.uses, self.team, np.ones(len(self.team)))
+
+
 def _picoseconds(time_s: Floats) -> Ints:
     """Return times as packets count them; -1 where there is none."""
     return np.where(time_s < 0, -1, np.rint(time_s * PS_PER_S)).astype(np.int64)
 
 
 def _left(state: State, work: solver.Flows) -> Floats:
-    """Return the share of every flow that is not yet sent."""
-    left: Floats = state.flows.left_bytes[: len(work.size_bytes)]
-    return left / np.maximum(1.0, work.size_bytes)
+    """Return what of every flow is not yet sent, as of its last event."""
+    return np.array(state.flows.left_bytes[: len(work.size_bytes)])
 
 
 def _work(
@@ -129,11 +261,8 @@ class _Used:
     bytes_per_s: Floats
     """By set: what its links have together."""
 
-    def carried(self, sent: Floats) -> Floats:
+    def of_links(self, loads: Floats) -> Floats:
         """Return the bytes of every link: its share of those of its set, by its rate."""
-        each = np.repeat(sent, np.diff(self.uses.start))
-        each = each if self.uses.weight is None else each * self.uses.weight
-        loads = np.bincount(self.uses.links, each, len(self.bytes_per_s))
         return np.asarray((loads / self.bytes_per_s)[self.pool] * self.alive_bytes_per_s)
 
 
@@ -169,6 +298,43 @@ def _used(
         uses=solver.Uses(start=start, links=links, weight=weight), pool=pool,
         # A set of rate 0 is on no path; the solver wants rates above 0 everywhere.
         alive_bytes_per_s=alive, bytes_per_s=np.maximum(rates, 1.0),
+    )  # fmt: skip
+
+
+def _detoured(
+    schedule: Schedule, fabric: Fabric, taken: Ints, balancing: str, seed: int
+) -> _Used:
+    """Return what flows use that go over other groups of a dragonfly+, too.
+
+    Paths are chosen for all traffic at once, by its bytes, whenever it is sent; what lies
+    between a port and its host, or beside the network, is used as without detours.
+    """
+    graph, links = fabric.graph, fabric.graph.links
+    wiring, flows = schedule.wiring, schedule.flows
+    alive = wiring.bytes_per_s.copy()
+    alive[list(wiring.down)] = 0.0
+    first = pools(graph)
+    pool = np.concatenate([first, first.max() + 1 + np.arange(len(alive) - links)])
+    crosses = schedule.real & (taken < links).any(axis=1) & (taken >= 0).any(axis=1)
+    number = np.flatnonzero(crosses)
+    ends = [one[number] // fabric.lanes for one in (flows.source, flows.target)]
+    asked = Demands(
+        source=ends[0] // fabric.planes, target=ends[1] // fabric.planes,
+        size_bytes=flows.size_bytes[number].astype(float), plane=ends[0] % fabric.planes,
+    )  # fmt: skip
+    ratio = alive[:links] / graph.rate_bytes_per_s
+    found = spreading.routed(graph, asked, balancing, seed=seed, ratio=ratio).uses
+    other = (taken >= links) & schedule.real[:, None]
+    flow = np.concatenate([np.repeat(number, np.diff(found.start)), np.nonzero(other)[0]])
+    weight = np.ones(len(found.links)) if found.weight is None else found.weight
+    used = np.concatenate([found.links, pool[taken[other]]])
+    weight = np.concatenate([weight, np.ones(int(other.sum()))])
+    order = np.lexsort((used, flow))
+    start = np.searchsorted(flow[order], np.arange(len(schedule.real) + 1))
+    return _Used(
+        uses=solver.Uses(start=start, links=used[order], weight=weight[order]), pool=pool,
+        alive_bytes_per_s=alive,
+        bytes_per_s=np.maximum(np.bincount(pool, weights=alive), 1.0),
     )  # fmt: skip
 
 

@@ -7,9 +7,10 @@ hash collisions and oversubscription; what tuning costs, and what spreading lose
 reordering, flows do not see: those factors stay.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import gcd
 from statistics import median
 from typing import Final
 
@@ -18,24 +19,31 @@ import numpy as np
 from weft.engines.analytic.collective.constants import current
 from weft.engines.analytic.collective.path import Same, path_of
 from weft.engines.engine import CollectiveTime
+from weft.engines.flow.flowlets import Pacing, follow
 from weft.engines.flow.routes import REORDERED, coupled, routed
 from weft.engines.flow.solver import Flows, Uses, complete, max_min_rates
+from weft.engines.packet.simulation import PS_PER_S, Options
 from weft.errors import Infeasible
 from weft.network.faults import links_of, named, places_of
 from weft.network.graph import HOST_LEAF, Floats, Graph, Ints
 from weft.network.network import graph, resolve
 from weft.network.routing import Demands, mixed
+from weft.network.topology import trays_of
 from weft.predict.packets import with_ratio
 from weft.predict.probing import PLACED, SEEDS, Engine, Probed, kind_of, paths_between
 from weft.predict.simulate import FLOW, FLOW_EFFECTS
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
+from weft.spec.load import settings_of
+from weft.traffic import pxn
 from weft.traffic.collective import Group, Operation
 
 MOST_FLOWS: Final = 1 << 16
 """Of an exchange: as many shifts side by side as there are flows for, at least one."""
 MOST_SHIFTS: Final = 8
 """Peers that a rank of an exchange sends to at once; more even out what few collide."""
+MESSAGE_BYTES: Final = float(64 << 20)
+"""Over which flows that move are followed, long enough for them to see many paths."""
 MOST_FILLS: Final = 2e7
 """Uses of links times flows up to which every end is solved for; beyond, the first rates."""
 
@@ -53,6 +61,8 @@ class Pattern:
     """Of the hosts of a group, in hosts: as many groups lie side by side."""
     paths: int
     """Connections between two NICs, each hashed on its own."""
+    crossed: int = 1
+    """NICs of a peer that each NIC sends to in turn: those of all rails, without PXN."""
     in_order: bool = False
     """Whether hosts of a group follow one another; else they are drawn from their block."""
     ratio: tuple[tuple[int, float], ...] = ()
@@ -66,8 +76,21 @@ def _key(cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern,
         groups=_groups(cluster.hosts, hosts, group.stride), hosts=hosts,
         stride=_stride(cluster.hosts, hosts, group.stride),
         paths=paths_between(cluster, operation, group),
+        crossed=_crossed(cluster, operation, group),
     )  # fmt: skip
     return pattern, cluster.hosts
+
+
+def _crossed(cluster: Cluster, operation: Operation, group: Group) -> int:
+    """Return how many NICs of a host its ranks of a group have, where they send to all.
+
+    With PXN, and where ranks of a host are in groups of their own, all keep to their rail.
+    """
+    if kind_of(operation) != "exchange" or pxn.is_used(cluster):
+        return 1
+    host = cluster.host
+    nics = min(group.ranks_per_domain, host.gpus) * host.nics // host.gpus
+    return gcd(max(1, nics), host.nics // trays_of(host.gpus, host.nics))
 
 
 def _stride(cluster_hosts: int, hosts: int, stride: int) -> int:
@@ -102,7 +125,9 @@ def _words(pattern: Pattern) -> str:
     if pattern.kind == "pairs":
         return f"{pattern.groups} pairs of hosts"
     name = pattern.kind + "s" * (pattern.groups > 1)
-    return f"{pattern.groups if pattern.groups > 1 else 'one'} {name} of {pattern.hosts} hosts"
+    across = ", across rails" if pattern.crossed > 1 else ""
+    count = pattern.groups if pattern.groups > 1 else "one"
+    return f"{count} {name} of {pattern.hosts} hosts{across}"
 
 
 def balancing_of(cluster: Cluster) -> str:
@@ -136,14 +161,71 @@ def share_of(pattern: Pattern, seed: int) -> float:
     for link, left in pattern.ratio:
         ratio[link] = left
     sends, team = _sends(pattern, network, seed, ratio)
-    found = routed(network, sends, balancing_of(pattern.cluster), seed=seed, ratio=ratio)
     parts = pattern.paths * network.layout.planes
     weight = np.full(len(sends.source), 1 / parts)
-    uses = coupled(found.uses, team, weight)
+    pacing = pacing_of(pattern.cluster, float(network.rate_bytes_per_s[0]))
+    balancing = balancing_of(pattern.cluster)
+    balancing = "spray" if pacing is not None and pacing.sprays else balancing
+
+    def laid(entropy: Ints | None) -> tuple[Floats, Uses]:
+        asked = replace(sends, entropy=entropy)
+        found = routed(network, asked, balancing, seed=seed, ratio=ratio)
+        return found.bytes_per_s, coupled(found.uses, team, weight)
+
+    bytes_per_s, uses = laid(sends.entropy)
+    if pacing is None or pacing.sprays:
+        took_s = _last_end(bytes_per_s, uses)
+    else:
+        took_s = _last_end_moving(bytes_per_s, uses, pacing, parts, _redrawn(sends, team, laid))
     line = float(network.rate_bytes_per_s[0]) * network.layout.planes
-    took_s = _last_end(found.bytes_per_s, uses)
     due_s = _shifts(pattern) / line
     return float(min(1.0, due_s / took_s))
+
+
+def pacing_of(cluster: Cluster, line_bytes_per_s: float) -> Pacing | None:
+    """Return how senders pace, where switches balance by flowlets; none elsewhere."""
+    if balancing_of(cluster) != "flowlet":
+        return None
+    kind, gap_s = resolve(cluster).fabric, settings_of(cluster).flowlet_gap_s
+    mtu = resolve(cluster).mtu_bytes
+    return Pacing(
+        gap_s=Options().flowlet_gap_ps / PS_PER_S if gap_s is None else gap_s,
+        burst_bytes=0.0 if kind.burst_bytes is None else kind.burst_bytes.value,
+        packet_bytes=mtu + kind.header_bytes.value, line_bytes_per_s=line_bytes_per_s,
+    )  # fmt: skip
+
+
+def _redrawn(
+    sends: Demands, team: Ints, laid: Callable[[Ints], tuple[Floats, Uses]]
+) -> Callable[[Ints], Uses]:
+    """Return what draws other paths for the parts of some teams."""
+    entropy = np.zeros_like(team) if sends.entropy is None else sends.entropy.copy()
+
+    def move(slow: Ints) -> Uses:
+        moved = np.isin(team, slow)
+        entropy[moved] = mixed(entropy[moved], 1)
+        return laid(entropy)[1]
+
+    return move
+
+
+def _last_end_moving(
+    bytes_per_s: Floats, uses: Uses, pacing: Pacing, parts: int, move: Callable[[Ints], Uses]
+) -> float:
+    """Return when the last of flows of one byte ends, where slow ones change their paths.
+
+    A flow moves by the pace of its parts, and they are followed over a large message.
+    """
+    moves_below = pacing.moves_below_bytes_per_s * parts
+    if (max_min_rates(bytes_per_s, uses) >= moves_below).all():
+        return _last_end(bytes_per_s, uses)
+    flows = len(uses.start) - 1
+    sent = Flows(uses=uses, size_bytes=np.full(flows, MESSAGE_BYTES))
+    found = follow(
+        bytes_per_s, sent, move, moves_below=np.full(flows, moves_below),
+        dwell_s=pacing.dwell_s,
+    )  # fmt: skip
+    return float(found.ends.end_s.max()) / MESSAGE_BYTES
 
 
 def _last_end(bytes_per_s: Floats, uses: Uses) -> float:
@@ -171,7 +253,8 @@ def _sends(pattern: Pattern, network: Graph, seed: int, ratio: Floats) -> tuple[
 
     Groups of a stride share a block of hosts, dealt out to them at random or in turn. Each NIC
     sends to the NIC of the same number of the host so many places further in its group; peers
-    of an exchange are drawn from all of them.
+    of an exchange are drawn from all of them. Where rails are crossed each host begins with
+    another NIC of its peers, and takes the next one with the next peer.
     """
     rng = np.random.default_rng(seed)
     nics, planes = network.layout.site.nics_per_host, network.layout.planes
@@ -187,7 +270,10 @@ def _sends(pattern: Pattern, network: Graph, seed: int, ratio: Floats) -> tuple[
     peer = np.stack([np.roll(teams, -step, axis=1) for step in far])
     ports = np.arange(nics)
     source = (near[..., None] * nics + ports).ravel()
-    target = (peer[..., None] * nics + ports).ravel()
+    turn = rng.integers(pattern.crossed, size=network.endpoints // nics)[near]
+    turn = (turn + np.arange(len(far))[:, None, None])[..., None]
+    rail = ports % pattern.crossed
+    target = (peer[..., None] * nics + ports - rail + (rail + turn) % pattern.crossed).ravel()
     send = np.arange(len(source))
     group = send // nics // pattern.hosts % pattern.groups
     ring = group * nics + send % nics
@@ -253,10 +339,12 @@ def while_failed(names: Sequence[str]) -> Engine:
 
 def put(cluster: Cluster, closed: CollectiveTime, share: Estimate, said: str) -> CollectiveTime:
     """Put what flows leave in the place of collisions and oversubscription alone."""
-    path = path_of(Same(cluster), closed.group, current())
+    # Flows that cross rails are among those that are simulated.
+    path = replace(path_of(Same(cluster), closed.group, current()), crossing_ratio=1.0)
     kind, choice = path.fabric, cluster.fabric
+    far = path.crossing if closed.operation is Operation.ALL_TO_ALL else path.reach
     kept = [kind.tuned(choice.tuning)] if choice.tuning != "tuned" else []
-    spread = balancing_of(cluster) in REORDERED and path.reach.far_ratio > 0
+    spread = balancing_of(cluster) in REORDERED and far.far_ratio > 0
     kept += [kind.balanced(choice.load_balancing)] if spread else []
     for one in kept:
         share = Estimate(

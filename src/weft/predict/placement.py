@@ -22,9 +22,10 @@ from weft.network.routing import Demands, mixed
 from weft.plugins import unknown
 from weft.predict.flows import balancing_of, network_graph, network_of, planes_between, put
 from weft.predict.probing import SEEDS, kind_of, paths_between
-from weft.predict.replay import Placed, Run, group_of
+from weft.predict.traced import Placed, Run, group_of
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
+from weft.traffic import pxn
 from weft.traffic.collective import Group, Operation
 from weft.traffic.recorded import Instance, Recorded
 
@@ -382,8 +383,13 @@ def _ends(
     senders = order[:1] if kind == "pairs" else order
     wide = min(map(len, ports.values()))
     crossed = draw.placement == "crossed-rails"
+    to_all = kind == "exchange" and not pxn.is_used(draw.cluster)
     return [
-        (host * nics + ports[host][at], peer * nics + (ports[peer][at] + crossed) % nics)
-        for shift in shifts for place, host in enumerate(senders)
-        for peer in (order[(place + shift) % len(order)],) for at in range(wide)
+        (
+            host * nics + ports[host][at],
+            peer * nics + (ports[peer][(at + turn) % wide] + crossed) % nics,
+        )
+        for number, shift in enumerate(shifts) for place, host in enumerate(senders)
+        for peer in (order[(place + shift) % len(order)],)
+        for turn in ((place + number) * to_all,) for at in range(wide)
     ]  # fmt: skip

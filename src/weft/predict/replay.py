@@ -9,20 +9,19 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Final
 
 import numpy as np
 
 from weft.engines.analytic.collective import collective_time
-from weft.engines.flow.solver import Ends, Flows, Uses, complete
+from weft.engines.flow.solver import Ends
 from weft.errors import SpecError
-from weft.network.graph import Floats, Ints
+from weft.network.graph import Floats
 from weft.predict.provenance import provenance
+from weft.predict.traced import Placed, Run, group_of
 from weft.readers.trace import Traced
 from weft.results import Estimate, Provenance
 from weft.spec.cluster import Cluster
-from weft.traffic.collective import Group
 from weft.traffic.recorded import Instance, Recorded, check_fits, recorded
 
 COMPUTING: Final = "computing keeps its traced times: GPUs and hosts are those of the trace"
@@ -79,18 +78,6 @@ class JobReplay:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
-    """The jobs under one placement; times are of one step, by job."""
-
-    placement: str
-    step_s: tuple[Estimate, ...]
-    alone_s: tuple[Estimate, ...]
-    """Without the other jobs."""
-    gain_ratio: tuple[float, ...]
-    """Of the step under the first placement: how much shorter it is here."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
     """Traced jobs on a cluster."""
 
@@ -100,69 +87,6 @@ class Replay:
     placements: tuple[Placed, ...] = ()
     """With the flow engine; the first is what the others are compared with."""
     provenance: Provenance
-
-
-@dataclass(frozen=True)
-class Run:
-    """A traced job as flows: one a span, one a collective, one where each rank leaves it."""
-
-    job: Recorded
-
-    @cached_property
-    def instance_flows(self) -> Ints:
-        """Number of the flow of every collective."""
-        return len(self.job.nodes) + np.arange(len(self.job.instances))
-
-    @cached_property
-    def done(self) -> Ints:
-        """By node: the flow whose end is its end."""
-        found = np.arange(len(self.job.nodes))
-        at = len(self.job.nodes) + len(self.job.instances)
-        for one in self.job.instances:
-            for member in one.members:
-                found[member] = at
-                at += 1
-        return found
-
-    @cached_property
-    def flows(self) -> int:
-        """All flows."""
-        members = sum(len(one.members) for one in self.job.instances)
-        return len(self.job.nodes) + len(self.job.instances) + members
-
-    @cached_property
-    def pairs(self) -> Ints:
-        """Rows of (before, after)."""
-        rows = [
-            (self.done[before], at)
-            for at, node in enumerate(self.job.nodes) for before in node.after
-        ]  # fmt: skip
-        for flow, one in zip(self.instance_flows, self.job.instances, strict=True):
-            rows += [(member, flow) for member in one.starters]
-            for member in one.members:
-                rows += [(flow, self.done[member]), (member, self.done[member])]
-        return np.array(rows, np.int64).reshape(-1, 2)
-
-    @cached_property
-    def lasting_s(self) -> Floats:
-        """By flow: what it takes on any network; collectives 0."""
-        found = np.zeros(self.flows)
-        for at, node in enumerate(self.job.nodes):
-            found[at] = node.lag_s + (0.0 if node.span.call else node.span.length_s)
-        for one in self.job.instances:
-            found[self.done[list(one.members)]] = one.later_s
-        return found
-
-    def replayed(self, collective_s: Floats) -> Ends:
-        """Return when everything begins and ends if collectives take these times."""
-        delay = self.lasting_s.copy()
-        delay[self.instance_flows] = collective_s
-        nothing = Uses(start=np.zeros(self.flows + 1, np.int64), links=np.zeros(0, np.int64))
-        return complete(
-            np.ones(1),
-            Flows(uses=nothing, size_bytes=np.zeros(self.flows), delay_s=delay,
-                  predecessor=self.pairs),
-        )  # fmt: skip
 
 
 def replay(
@@ -198,7 +122,7 @@ def replay(
     placed: tuple[Placed, ...] = ()
     shown: Sequence[Ends | None] = [None] * len(late)
     if fidelity == "flow":
-        from weft.predict.placement import place  # noqa: PLC0415 - it takes what is above
+        from weft.predict.placement import place  # noqa: PLC0415 - it compiles kernels
 
         placed, shown = place(
             cluster, [(Run(one), scaled(one, cluster, traced_on)) for one in late],
@@ -213,18 +137,6 @@ def replay(
     return Replay(
         cluster=cluster, traced_on=traced_on, jobs=found, placements=placed,
         provenance=_provenance(cluster, traced_on, late, fidelity),
-    )  # fmt: skip
-
-
-def group_of(instance: Instance, job: Recorded, cluster: Cluster) -> Group:
-    """Return where the ranks of a collective sit on a cluster that the job fills in order."""
-    each = cluster.gpus_per_domain
-    hosts = sorted({rank // each for rank in instance.ranks})
-    inside = -(-len(instance.ranks) // len(hosts))
-    return Group(
-        ranks=len(instance.ranks), ranks_per_domain=inside,
-        neighbours=max(1, min(each, job.ranks) // inside),
-        stride=hosts[1] - hosts[0] if len(hosts) > 1 else 1,
     )  # fmt: skip
 
 

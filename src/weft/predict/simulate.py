@@ -30,12 +30,14 @@ from weft.engines.packet.tables import State
 from weft.errors import SpecError
 from weft.predict import simulated
 from weft.predict.doubts import scenario_doubts
-from weft.predict.flowed import flowed, unseen
+from weft.predict.flowed import flow_options, flowed, shortest, unseen
 from weft.predict.provenance import provenance
 from weft.predict.simulation import Simulation, Sweep
 from weft.predict.skipped import let_skip, skipped
 from weft.results import Effect, Provenance
-from weft.spec.scenario import Scenario
+from weft.spec.scenario import CollectiveStep, Scenario
+from weft.traffic import pxn
+from weft.traffic.collective import Operation
 
 PACKET_EFFECTS = frozenset(
     {
@@ -202,7 +204,7 @@ def _as_flows(scenarios: Sequence[Scenario]) -> Sweep:
     fabrics, simulations = [], []
     for scenario in scenarios:
         said = unseen(scenario)
-        fabric = scenario_fabric(scenario)
+        fabric = scenario_fabric(shortest(scenario))
         seen = [_flows_of(fabric, scenario, seed) for seed in scenario.seeds]
         made = replace(_provenance(scenario, seen[0]), engine=FLOW, models=FLOW_EFFECTS)
         made = replace(made, assumptions=(*said, *made.assumptions))
@@ -215,8 +217,9 @@ def _as_flows(scenarios: Sequence[Scenario]) -> Sweep:
 
 def _flows_of(fabric: Fabric, scenario: Scenario, seed: int) -> simulated.Seen:
     schedule = compile_traffic(fabric, scenario, seed)
-    options = replace(options_of(scenario, seed), classes=())
-    outcome = flowed(schedule, fabric, options, until_s=scenario.until_s)
+    options = flow_options(scenario, seed)
+    classes = scenario.network.classes
+    outcome = flowed(schedule, fabric, options, until_s=scenario.until_s, classes=classes)
     return simulated.Seen(
         scenario=scenario, fabric=fabric, seed=seed, schedule=schedule, options=options,
         paths=paths_of(schedule.wiring, routes_of(schedule, fabric), schedule.flows),
@@ -345,8 +348,10 @@ def _without_others(number: int, one: simulated.Seen) -> simulated.Seen:
     flows = one.schedule.flows
     held = np.flatnonzero(one.schedule.traffic != number)
     if not one.queues:
-        limit = one.scenario.until_s
-        found = flowed(one.schedule, one.fabric, one.options, until_s=limit, held=held)
+        found = flowed(
+            one.schedule, one.fabric, one.options, until_s=one.scenario.until_s,
+            classes=one.scenario.network.classes, held=held,
+        )  # fmt: skip
         return replace(one, outcome=found)
     pairs = np.stack([held, held], axis=1)
     if flows.predecessor is not None:
@@ -393,6 +398,8 @@ def _provenance(scenario: Scenario, first: simulated.Seen) -> Provenance:
     assumptions = [*scenario_doubts(scenario), DELAYS_INSIDE, *said_of(scenario)]
     if first.queues:
         assumptions.append(FREE_BUFFERS)
+    if _sends_to_peers(scenario):
+        assumptions.append(pxn.said(scenario.cluster))
     if scenario.faults:
         assumptions.append("faults last throughout; routing has converged on what is left")
     mode = scenario.cluster.fabric.load_balancing
@@ -412,6 +419,15 @@ def _provenance(scenario: Scenario, first: simulated.Seen) -> Provenance:
         assumptions=tuple(assumptions),
     )  # fmt: skip
     return replace(made, engine="packet", models=PACKET_EFFECTS, seed=scenario.seeds[0])
+
+
+def _sends_to_peers(scenario: Scenario) -> bool:
+    """Whether GPUs of a host send to all GPUs of another, which may be of other rails."""
+    if scenario.cluster.host.nics == 1:
+        return False
+    steps: list[CollectiveStep] = [one.collective for one in scenario.traffic if one.collective]
+    steps += [step for one in scenario.traffic if one.job for step in one.job.steps]
+    return any(Operation(step.operation) is Operation.ALL_TO_ALL for step in steps)
 
 
 def _by_content(scenario: Scenario, fabric: Fabric) -> Scenario:

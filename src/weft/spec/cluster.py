@@ -144,6 +144,12 @@ class Nccl(Keyed):
     env: dict[str, EnvText] = Field(default_factory=dict)
     """NCCL_* variables of the job, by name."""
 
+    @property
+    def release(self) -> tuple[int, ...]:
+        """The version as numbers: (2, 27, 3)."""
+        match = re.match(r"\d+(?:\.\d+)*", self.version.strip())
+        return tuple(int(part) for part in match[0].split(".")) if match else (0,)
+
 
 class Prices(Part):
     """What the user pays, where it differs from the catalogue; none: the catalogue's."""

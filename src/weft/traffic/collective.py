@@ -116,6 +116,8 @@ class Algorithm:
     """Bytes that the busiest rank sends over the size, in closed form."""
     in_network: bool = False
     """Whether switches reduce (NVLink SHARP or SHARP)."""
+    by_peers: bool = False
+    """Whether ranks send straight to one another, as by ncclSend, which PXN may carry."""
     piece_bytes: int | None = None
     """Chunks pass a rank in pieces of this size, each sent on as it comes; none: whole."""
 

@@ -135,12 +135,13 @@ def test_a_job_computes_between_its_collectives():
     assert set((schedule.flows.source[schedule.real] // 8).tolist()) == {2, 3, 4}
 
 
-def test_rails_that_are_not_joined_take_hierarchical_all_to_all_and_refuse_pairwise():
-    apart = {"kind": "rail_only"}
-    spec = scenario(a_collective("alltoall", algorithm="hierarchical"), topology=apart)
+@pytest.mark.parametrize("algorithm", ["hierarchical", "pairwise"])
+def test_rails_that_are_not_joined_take_all_to_all_over_nvlink_and_refuse_it_without(algorithm):
+    apart = {"topology": {"kind": "rail_only"}}
+    spec = scenario(a_collective("alltoall", algorithm=algorithm), **apart)
     schedule, outcome = outcome_of(spec)
     assert (outcome.end_ps > 0).all()
-    spec = scenario(a_collective("alltoall"), topology=apart)
+    spec = scenario(a_collective("alltoall"), **apart, nccl={"env": {"NCCL_PXN_DISABLE": "1"}})
     schedule = compiled(spec)
     with pytest.raises(Infeasible, match="does not join rails"):
         ideal_of(spec, schedule)

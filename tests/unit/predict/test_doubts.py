@@ -9,6 +9,7 @@ import weft.engines.analytic
 from weft.predict.collective import expect
 from weft.predict.doubts import HEEDED, doubts
 from weft.spec.load import load_cluster, preset, presets
+from weft.traffic import pxn
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.yaml"))
 ENGINE = Path(weft.engines.analytic.__file__).parent
@@ -53,8 +54,8 @@ def test_every_result_carries_the_doubts():
 
 
 def test_the_variables_heeded_are_those_in_the_source_of_the_engine():
-    source = "".join(path.read_text() for path in ENGINE.rglob("*.py"))
-    assert set(re.findall(r'"(NCCL_[A-Z_]+)"', source)) == HEEDED
+    source = "".join(path.read_text() for path in (*ENGINE.rglob("*.py"), Path(pxn.__file__)))
+    assert set(re.findall(r'"(NCCL_[A-Z0-9_]+)"', source)) == HEEDED
 
 
 def test_tuning_of_a_storage_fabric_is_said_to_change_no_speed():

@@ -121,13 +121,64 @@ def test_seeds_give_a_distribution():
     assert found.completion_s.low < found.completion_s.high
 
 
-def test_pauses_are_refused_and_classes_are_said_not_to_count():
+def test_pauses_are_refused():
     asked = flows((1, 0), stuck=[{"gpu": 0, "end_s": "10us"}])
     with pytest.raises(SpecError, match="--fidelity packet"):
         simulate(asked, fidelity="flow")
-    classes = [{"name": "a"}, {"name": "b", "priority": 1}]
-    found = simulate(flows((1, 0), network={"classes": classes}), fidelity="flow")
-    assert any("as if there was one" in line for line in found.provenance.assumptions)
+
+
+def in_classes(weights, priorities=(0, 0), **more):
+    """A send of a job and two writes of a checkpoint to one port, in classes of their own."""
+    classes = [
+        {"name": name, "weight": weight, "priority": priority}
+        for name, weight, priority in zip(("job", "storage"), weights, priorities, strict=True)
+    ]
+    send = {"source": 1, "target": 0, "size_bytes": TEXT}
+    writes = [{"source": source, "target": 0, "size_bytes": TEXT} for source in (2, 3)]
+    return scenario(
+        [
+            {"flows": {"flows": [send], "traffic_class": "job"}},
+            {"flows": {"flows": writes, "traffic_class": "storage"}},
+        ],
+        network={"classes": classes, **more},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("weights", "times"), [((2, 2), 2), ((6, 2), 4 / 3), ((1, 3), 3)])
+def test_a_class_has_its_share_whatever_another_sends(weights, times):
+    """W / (W + V) of the port while both send; at 1 : 3 the writes end first, after 8 / 3.
+
+    They then leave the port: 2 S of writes at 3/4 take 8 S / 3 C, in which the job has sent
+    2/3 S, and the rest at C takes S / 3 C: 3 in all.
+    """
+    alone = took_s(flows((1, 0)))
+    assert took_s(in_classes(weights)) / alone == pytest.approx(times, rel=0.03)
+
+
+def test_a_higher_priority_does_not_notice_another_class():
+    alone = took_s(flows((1, 0)))
+    found = simulate(in_classes((1, 1), (1, 0)), fidelity="flow")
+    job, storage = (one.completion_s.value for one in found.traffic)
+    assert job / alone == pytest.approx(1, rel=0.03)
+    assert storage / alone == pytest.approx(3, rel=0.03)
+    assert any("priority and weight alone" in one for one in found.provenance.assumptions)
+
+
+def test_one_class_shares_as_if_there_was_none():
+    """All traffic is of one class: three flows into a port, a third each."""
+    asked = in_classes((5, 1))
+    same = [
+        one.model_copy(update={"flows": one.flows.with_(traffic_class="storage")})
+        for one in asked.traffic
+    ]
+    assert took_s(asked.with_(traffic=tuple(same))) == pytest.approx(
+        took_s(flows((1, 0), (2, 0), (3, 0)))
+    )
+
+
+def test_flowlets_beside_classes_are_refused():
+    with pytest.raises(SpecError, match="no flowlets beside classes"):
+        simulate(in_classes((1, 1), balancing="flowlet"), fidelity="flow")
 
 
 def test_a_report_of_flows_shows_no_queue():

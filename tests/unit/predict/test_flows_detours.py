@@ -6,7 +6,8 @@ from weft.engines.packet.settings import balancing_of as balancing_of_packets
 from weft.errors import WeftError
 from weft.network.network import resolve
 from weft.predict.flows import Pattern, share_of
-from weft.spec.load import load_cluster
+from weft.predict.simulate import simulate
+from weft.spec.load import load_cluster, load_scenario
 from weft.spec.settings import NetworkSettings
 
 
@@ -53,3 +54,36 @@ def test_packets_refuse_detours_and_name_flows(mode):
         balancing_of_packets(NetworkSettings(), asked, fabric)
     named = NetworkSettings(balancing="adaptive")
     assert balancing_of_packets(named, asked, fabric) == "adaptive"
+
+
+def next_group_s(mode, faults=(), **network):
+    """Each of 9 groups of 16 hosts sends all to the next one, 2 links to every other group."""
+    sends = [
+        {"source": host, "target": (host + 16) % 144, "size_bytes": "4MiB"}
+        for host in range(144)
+    ]
+    asked = load_scenario({
+        "cluster": {
+            "preset": "hgx_h100_roce", "hosts": 144,
+            "host": {
+                "gpus": 1, "nics": 1, "server": "", "nic": "", "nic_bytes_per_s": "200Gb/s",
+                "scale_up": {"gpus": 1},
+            },
+            "fabric": {"kind": "slingshot", "load_balancing": mode},
+            "topology": {"kind": "dragonfly_plus", "switch_ports": 8},
+        },
+        "traffic": [{"flows": {"flows": sends}}], "faults": list(faults), "network": network,
+    })  # fmt: skip
+    return simulate(asked, fidelity="flow").traffic[0].completion_s.value
+
+
+def test_scenarios_take_detours_as_predictions_do():
+    """Minimal L / H = 2 / 16, Valiant L (g - 2) / 2 H = 7 / 16, UGAL between it and 9 / 16."""
+    minimal, valiant, ugal = (next_group_s(mode) for mode in ("adaptive", "valiant", "ugal"))
+    assert minimal / valiant == pytest.approx((7 / 16) / (2 / 16), rel=0.02)
+    assert (7 / 16) / (2 / 16) < minimal / ugal <= (9 / 16) / (2 / 16)
+    assert next_group_s("valiant", ["leaf_link_down"]) > 1.1 * valiant
+
+
+def test_settings_of_a_scenario_win_over_the_detours_of_its_fabric():
+    assert next_group_s("ugal", balancing="adaptive") == next_group_s("adaptive")

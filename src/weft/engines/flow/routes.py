@@ -20,8 +20,7 @@ from weft.network.graph import Floats, Graph, Ints
 from weft.network.routing import Demands, Paths, Routing, mixed, pools
 
 PATHS: Final = {"ecmp": "ecmp", "flowlet": "ecmp", "static": "static_dmodk"}
-"""Balancing -> routing that gives each flow one path. A NIC that sends without gaps leaves no
-flowlets [Vanini 2017], so those keep to the path of their hash."""
+"""Balancing -> routing that gives each flow one path; with flowlets its first (flowlets.py)."""
 SPREAD: Final = frozenset({"spray", "adaptive", "planned", "scheduled"}) | DETOURS
 """Planned paths and cells of a scheduled fabric collide no more than sprayed packets do."""
 REORDERED: Final = SPREAD - {"valiant"}

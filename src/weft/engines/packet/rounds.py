@@ -12,6 +12,7 @@ from typing import Final
 
 from weft.engines.packet.reductions import Reduction, reduce_in_network
 from weft.engines.packet.schedules import MOST_FLOWS, Ids, Work, too_many_flows
+from weft.traffic import pxn
 from weft.traffic.collective import Algorithm, Operation, Round, Send
 
 CHAINS: Final = frozenset({Operation.BROADCAST, Operation.REDUCE})
@@ -51,6 +52,7 @@ def add_collective(
         piece = _Compiler(
             work=work, gpus=list(gpus), chunk_bytes=whole / cuts, nic=nic, before=before,
             in_turn=operation in CHAINS,
+            by_rail=algorithm.by_peers and pxn.is_used(work.fabric.cluster),
         )  # fmt: skip
         piece.add(rounds, concurrency)
         before = piece.every
@@ -150,6 +152,10 @@ class _Compiler:
     """Flows of the same sends in the piece before; empty in the first."""
     in_turn: bool = False
     """Whether sends between the same two ranks go one after another, as along a chain."""
+    by_rail: bool = False
+    """Whether sends to another rail cross NVLink first (PXN)."""
+    handed: dict[tuple[int, Ids], Ids] = field(default_factory=dict)
+    """(source, what it waits for) -> the delay until its first piece is over NVLink."""
     ways: dict[tuple[int, int], Ids] = field(default_factory=dict)
     """(source, target) -> flows of the last send between them."""
     every: list[Ids] = field(default_factory=list)
@@ -249,7 +255,20 @@ class _Compiler:
             busiest = max(inside["out", send.source], inside["in", send.target])
             return self.work.wait(source, busiest * self.chunk_bytes / rate, after)
         size = len(send.chunks) * self.chunk_bytes
+        if self.by_rail and self.nic is None:
+            return self._over_its_rail(source, target, size, tuple(after))
         return self.work.send(source, target, size, after=after, nic=self.nic)
+
+    def _over_its_rail(self, source: int, target: int, size: float, after: Ids) -> Ids:
+        """Send from the NIC of the receiver's rail, once NVLink has brought the first piece."""
+        fabric = self.work.fabric
+        near = fabric.nic_of_rail(source, target)
+        if near != fabric.nic_of(source):
+            handing_s = pxn.handing_over_s(fabric.cluster, size)
+            if (source, after) not in self.handed:
+                self.handed[source, after] = self.work.wait(source, handing_s, after)
+            after = self.handed[source, after]
+        return self.work.send(source, target, size, after=after, near_nic=near)
 
 
 def _ways(

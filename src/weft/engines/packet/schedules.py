@@ -74,6 +74,11 @@ class Fabric:
         host = self.cluster.host
         return gpu % host.gpus * host.nics // host.gpus
 
+    def nic_of_rail(self, source: int, target: int) -> int:
+        """Return the NIC next to a GPU, in its own tray, of the rail of another GPU's NIC."""
+        each = self.graph.layout.site.ports_per_tray
+        return self.nic_of(source) // each * each + self.nic_of(target) % each
+
     def ports(self, gpu: int, nic: int | None = None) -> list[int]:
         """Return the endpoints, one a plane, of a GPU's NIC, or of another NIC of its host."""
         which = self.nic_of(gpu) if nic is None else nic
@@ -151,10 +156,15 @@ class Work:
         *,
         after: Iterable[int] = (),
         nic: int | None = None,
+        near_nic: int | None = None,
         at_s: float = 0.0,
     ) -> Ids:
-        """Send from a GPU to one of another host; ``nic`` names the NIC at both ends."""
-        near, far = self.fabric.ports(source, nic), self.fabric.ports(target, nic)
+        """Send from a GPU to one of another host.
+
+        ``nic`` names the NIC at both ends, ``near_nic`` that of the sender; none: a GPU's own.
+        """
+        near = self.fabric.ports(source, near_nic if nic is None else nic)
+        far = self.fabric.ports(target, nic)
         waits = tuple(after)
         each = self.queue_pairs
         joined = [p for p in zip(near, far, strict=True) if self.fabric.cut.isdisjoint(p)]

@@ -137,9 +137,8 @@ def balancing_of(network: NetworkSettings, cluster: Cluster, fabric: Fabric) -> 
     mode = cluster.fabric.load_balancing or fabric.default_load_balancing
     if network.balancing is None and mode in DETOURS:  # packets take the shortest paths
         raise SpecError(
-            f"fabric.load_balancing: {mode} takes detours, and a scenario has the shortest "
-            "paths alone; set network.balancing to adaptive, or use weft predict "
-            "--fidelity flow"
+            f"fabric.load_balancing: {mode} takes detours, and packets have the shortest "
+            "paths alone; set network.balancing to adaptive, or use --fidelity flow"
         )
     known = mode if mode in BALANCINGS else "ecmp"
     return network.balancing or _STAND_INS.get(mode, known)

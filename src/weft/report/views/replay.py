@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from statistics import fmean
 
-from weft.predict.replay import CollectiveReplay, JobReplay, Placed, Replay
+from weft.predict.replay import CollectiveReplay, JobReplay, Replay
+from weft.predict.traced import Placed
 from weft.report.numbers import percent, seconds, signed_percent
 from weft.report.page import Block, Columns, Sentences, Table, View, table
 

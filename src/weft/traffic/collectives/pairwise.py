@@ -18,4 +18,5 @@ pairwise = Algorithm(
     title="Pairwise",
     operations=frozenset({Operation.ALL_TO_ALL}),
     rounds=_rounds,
+    by_peers=True,
 )

@@ -15,5 +15,5 @@ send_recv = Algorithm(
     operations=frozenset({Operation.SEND_RECV}),
     chunks=lambda ranks: 1,  # noqa: ARG005 - the message is not cut
     rounds=_rounds,
-    sent_ratio=lambda _operation, ranks, _per_domain: float(ranks > 1),
+    by_peers=True,
 )

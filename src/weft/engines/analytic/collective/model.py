@@ -198,6 +198,11 @@ def _predict(
             f"{group.ranks} ranks span {path.domains} hosts but hosts have no NIC;"
             " set host.nics to 1 or more"
         )
+    if operation is Operation.ALL_TO_ALL and not path.crossing.joined:
+        raise Infeasible(
+            "without PXN an all-to-all goes from one rail to another, which the topology does "
+            "not join; unset NCCL_PXN_DISABLE, or use topology.kind rail_optimized"
+        )
     found, option = estimate(path, operation, size_bytes)
     volume_s = size_bytes / option.algbw_bytes_per_s
     published_ratio = 1 + _published_more_s(path, option, volume_s) / found.value

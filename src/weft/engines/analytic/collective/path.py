@@ -13,8 +13,9 @@ from weft.errors import Mismatch, WeftError
 from weft.network import fabric
 from weft.network import network as resolver
 from weft.network.fabric import Fabric
-from weft.network.topology import trays_of
+from weft.network.topology import Layout, Mesh, trays_of
 from weft.spec.cluster import Cluster
+from weft.traffic import pxn
 from weft.traffic.collective import Group
 
 PCIE_BYTES_PER_S: Final = {"volta": 12e9, "ampere": 24e9, "hopper": 48e9, "blackwell": 48e9}
@@ -56,6 +57,8 @@ class Reach:
     oversubscription: float
     cable_s: float
     """What its cables add to a message over those of the systems that constants are from."""
+    joined: bool = True
+    """Whether the fabric joins all NICs that its sends go between."""
     guessed: str = ""
     """Why the layout of the cluster is not known, where it is not."""
 
@@ -89,6 +92,10 @@ class Path:
     published_ratio: float
     """The same with the published factors, where simulated ones are used."""
     reach: Reach
+    crossing: Reach
+    """The same of sends between any two GPUs: further where PXN keeps them to no rail."""
+    crossing_ratio: float
+    """What they keep of ``fabric_ratio``."""
     fabric: Fabric
     gpudirect: bool
     network_reduces: bool
@@ -150,7 +157,11 @@ class Path:
         return shared
 
 
-def _reach(cluster: Cluster, group: Group, domains: int) -> Reach:
+def _reach(cluster: Cluster, group: Group, domains: int, *, crossing: bool = False) -> Reach:
+    """Return how far a group spreads; ``crossing`` sends go from every rail to all of them.
+
+    Of *n* leaves that the NICs of a host are on, 1 / n of them stays on its own.
+    """
     try:
         found = resolver.layout(cluster)
     except Mismatch:
@@ -167,12 +178,28 @@ def _reach(cluster: Cluster, group: Group, domains: int) -> Reach:
     if group.stride > 1 and found.hosts_per_unit < cluster.hosts:
         # Its domains never are neighbours: so many of them leave the leaf.
         far = max(far, min(1.0, group.stride / found.hosts_per_unit))
+    if crossing:
+        far = 1 - (1 - far) / _leaves_of(found, group)
     scope = found.scope(max(span, found.hosts_per_unit + 1) if far else span)
     return Reach(
         far_ratio=far, hops=found.switch_hops(scope),
         oversubscription=found.oversubscription(scope),
         cable_s=_cable_s(cluster, found.switch_hops(scope)),
+        joined=found.joins_rails or not crossing,
     )  # fmt: skip
+
+
+def _leaves_of(layout: Layout, group: Group) -> int:
+    """Return on how many leaves the NICs of a group's ranks in one host are."""
+    wiring = layout.wiring.group if isinstance(layout.wiring, Mesh) else layout.wiring
+    return max(1, min(wiring.leaves_per_unit, group.ranks_per_domain))
+
+
+def _crossing(cluster: Cluster, group: Group, domains: int, reach: Reach) -> Reach:
+    """Return how far sends between any two GPUs go: with PXN as far as all others."""
+    if domains == 1 or group.ranks_per_domain == 1 or pxn.is_used(cluster):
+        return reach
+    return _reach(cluster, group, domains, crossing=True)
 
 
 def _cable_s(cluster: Cluster, hops: int) -> float:
@@ -319,20 +346,20 @@ def path_of(same: Same, group: Group, fitted: Fitted) -> Path:
     gpu_class = tuning.gpu_class(host.gpu)
     amd = gpu_class.startswith("cdna")
     tables = tuning.find("rccl" if amd else cluster.nccl.version)
-    version = tuning.number(cluster.nccl.version)
+    version = cluster.nccl.release
     local = min(group.ranks_per_domain, group.ranks, host.gpus)
     domains = -(-group.ranks // local)
     # The variables change what NCCL uses, not the network that there is.
     reach = _reach(same.cluster, group, domains) if domains > 1 else Reach(
         far_ratio=0.0, hops=0, oversubscription=1.0, cable_s=0.0
     )  # fmt: skip
+    crossing = _crossing(same.cluster, group, domains, reach)
     shares = _fabric_share(cluster, kind, reach, domains)
     devices, ports = _merged_nics(cluster, kind, version)
     net, net_limit = _net(cluster, kind, fitted, group, local) if domains > 1 else (0.0, "")
     up_kind, up_rate = _scale_up(cluster, local, gpu_class)
-    ratio = 1.0
-    for share in shares.values():
-        ratio *= share
+    ratio = math.prod(shares.values())
+    crossed = math.prod(_fabric_share(cluster, kind, crossing, domains).values())
     worst = min(shares, key=lambda cause: shares[cause])
     return Path(
         group=group, local=local, domains=domains, gpu_class=gpu_class,
@@ -345,12 +372,12 @@ def path_of(same: Same, group: Group, fitted: Fitted) -> Path:
         net_bytes_per_s=net, net_limit=net_limit, fabric_ratio=ratio,
         fabric_limit=worst if shares[worst] < 1 else "",
         published_ratio=ratio * _published(cluster, kind, reach) / shares["load balancing"],
-        reach=reach, fabric=kind,
+        reach=reach, crossing=crossing, crossing_ratio=crossed / ratio, fabric=kind,
         gpudirect=cluster.host.gpudirect,
         network_reduces=kind.in_network_reduction and cluster.fabric.in_network_reduction,
         tuning=tables, version=version, env=cluster.nccl.env, fitted=fitted,
         factors=_factors(cluster, kind, reach, domains),
-        assumptions=_assumptions(cluster, kind, reach, domains),
+        assumptions=_assumptions(cluster, kind, (reach, crossing), domains),
         release_stated="version" in cluster.nccl.model_fields_set,
     )  # fmt: skip
 
@@ -367,9 +394,12 @@ def _factors(cluster: Cluster, kind: Fabric, reach: Reach, domains: int) -> tupl
     return tuple(said)
 
 
-def _assumptions(cluster: Cluster, kind: Fabric, reach: Reach, domains: int) -> tuple[str, ...]:
+def _assumptions(
+    cluster: Cluster, kind: Fabric, reaches: tuple[Reach, Reach], domains: int
+) -> tuple[str, ...]:
     if domains == 1:
         return ()
+    reach, crossing = reaches
     said = [
         "no other job loads the network"
         if cluster.fabric.load_ratio == 0
@@ -379,6 +409,11 @@ def _assumptions(cluster: Cluster, kind: Fabric, reach: Reach, domains: int) -> 
         said.append(f"leaves of {_FALLBACK_LEAF_HOSTS} hosts are taken, for {reach.guessed}")
     if reach.far_ratio > 0:
         said.append("ranks are placed without regard to leaves")
+    if crossing.far_ratio > reach.far_ratio:
+        said.append(
+            f"without PXN {crossing.far_ratio:.0%} of an all-to-all leaves the leaf, with it "
+            f"{reach.far_ratio:.0%}"
+        )
     said.extend(_factors(cluster, kind, reach, domains))
     rate = units.show_rate(cluster.host.nic_bytes_per_s)
     said.append(f"every NIC runs at {rate} and no host is slower than the others")

@@ -15,9 +15,17 @@ def _peers(use: Use) -> tuple[int, int]:
     return path.local - 1, path.ranks - path.local
 
 
+def _further_s(use: Use) -> float:
+    """Return what sends between rails take longer over the switches that join them."""
+    path = use.path
+    more = path.crossing.hops - path.reach.hops
+    return more * path.fabric.switch_hop_s.value + path.crossing.cable_s - path.reach.cable_s
+
+
 def _latency(use: Use) -> float:
     path, (inside, beyond) = use.path, _peers(use)
     first = use.net_step_s("ring") if beyond else 0.0
+    first += _further_s(use) if use.operation is Operation.ALL_TO_ALL else 0.0
     first = max(first, use.local_step_s("ring") if inside else 0.0)
     each = inside * path.fitted("peer.local", 1e-6) + beyond * path.fitted("peer.net", 1.5e-6)
     return use.base_s("ring") + first + each
@@ -38,7 +46,7 @@ def _limits(use: Use) -> Limits:
         senders = min(path.local, path.nics) if alone else path.local
         # One steady stream fills a NIC as a ring does; all-to-all keeps switching peers.
         total = use.net_bytes_per_s("ring" if alone else "pairwise")
-        net = total / senders
+        net = total / senders * (1.0 if alone else path.crossing_ratio)
         if alone and path.fabric.socket_bytes_per_s is not None:
             # What the cores of a host copy is not split by NICs: one pair may have all of it.
             net = min(total, path.nics * path.nic_line_bytes_per_s / senders)
