@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from weft.errors import UnknownName, Unreadable, WeftError
-from weft.generate.target import MANIFEST
 from weft.lint.facts import Fact, Side
 from weft.lint.files import Unread, collect
 from weft.lint.reader import File, all_readers
@@ -17,6 +16,7 @@ from weft.lint.rule import Case, Layer, Problem, Rule, Severity
 from weft.lint.table import table_rules
 from weft.lint.text import Evidence, Text
 from weft.predict.provenance import provenance
+from weft.readers.rendered import MANIFEST
 from weft.results import Provenance
 
 _ORDER: Final = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}

@@ -8,13 +8,13 @@ from typing import Final
 import re2
 
 from weft import plugins
-from weft.generate.rendered import PLACEHOLDER
 from weft.lint import readers
 from weft.lint.document import Tree, read_json, read_yaml
 from weft.lint.facts import Fact, Flaw
 from weft.lint.flaws import flaw
 from weft.lint.shell import Command, commands
 from weft.lint.text import Place, Text
+from weft.readers.rendered import PLACEHOLDER
 from weft.readers.untrusted import Malformed
 
 _PLACEHOLDER: Final = re2.compile(rf"{PLACEHOLDER}[A-Z0-9_]+")
