@@ -137,6 +137,8 @@ class Reader:
     title: str
     claims: Callable[[File], bool]
     read: Callable[[File], Iterable[Fact]]
+    is_printed: bool = False
+    """Whether programs print it: it shows what is, not what is set."""
 
 
 @cache

@@ -71,4 +71,4 @@ def _ports(name: str) -> tuple[str, ...]:
     return (name,) if name else ()
 
 
-nic_state = Reader(title="printed state of NICs", claims=_claims, read=_read)
+nic_state = Reader(title="printed state of NICs", claims=_claims, read=_read, is_printed=True)
