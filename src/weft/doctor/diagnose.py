@@ -66,6 +66,7 @@ def diagnose(
         observed if isinstance(observed, Inventory)
         else read(*observed, configurations=configurations.claim)
     )  # fmt: skip
+    configurations.record(inventory, cluster)
     derive(inventory)
     case = case_of(Known(inventory, cluster, job))
     found = findings(case, candidates(case))

@@ -66,6 +66,8 @@ class Inventory:
     """Everything observed, by entity."""
 
     readings: dict[Entity, dict[str, list[Reading]]] = field(default_factory=dict)
+    configured: dict[Entity, dict[str, list[Reading]]] = field(default_factory=dict)
+    """What configurations set, which is not what is; no host in a key: every host."""
     events: dict[tuple[str, Entity], Event] = field(default_factory=dict)
     files: list[FileRead] = field(default_factory=list)
     samples: dict[str, float] = field(default_factory=dict)
@@ -92,6 +94,12 @@ class Inventory:
         else:
             known[-1] = Reading(value, evidence, time_s)
 
+    def configure(self, entity: Entity, name: str, value: Value, evidence: Evidence) -> None:
+        """Add what a configuration sets of an attribute; equal values count once."""
+        known = self.configured.setdefault(entity, {}).setdefault(name, [])
+        if all(one.value != value for one in known) and len(known) < MOST_READINGS:
+            known.append(Reading(value, evidence))
+
     def happened(self, event: Event) -> None:
         """Add one event; the same event of the same entity is counted."""
         known = self.events.setdefault((event.code, event.entity), event)
@@ -105,6 +113,10 @@ class Inventory:
     def of(self, kind: str) -> Iterator[tuple[Entity, dict[str, list[Reading]]]]:
         """Yield the entities of a kind with their attributes, in the order they were read."""
         return ((one, found) for one, found in self.readings.items() if one.kind == kind)
+
+    def set_of(self, kind: str) -> Iterator[tuple[Entity, dict[str, list[Reading]]]]:
+        """Yield the entities of a kind with what configurations set of them."""
+        return ((one, found) for one, found in self.configured.items() if one.kind == kind)
 
     def all(self, entity: Entity, name: str) -> list[Reading]:
         """Return every reading of an attribute of an entity, in the order they were read."""

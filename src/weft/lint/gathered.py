@@ -5,12 +5,19 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from weft.lint.facts import Fact
-from weft.lint.lint import Finding, ReaderError, facts_of, finding, problems
+from weft.inventory.entity import Entity
+from weft.inventory.values import Value
+from weft.lint.configured import row_of
+from weft.lint.facts import Described, Fact
+from weft.lint.lint import Finding, description, facts_of, finding, problems
 from weft.lint.rule import Case
-from weft.lint.text import Text
+from weft.lint.text import Place, Text
 from weft.readers.rendered import MANIFEST
+
+if TYPE_CHECKING:
+    from weft.spec.cluster import Cluster
 
 
 @dataclass(slots=True)
@@ -31,18 +38,39 @@ class Gathered:
         names, facts = facts_of(Text(name=file, content=content), printed=False)
         if names:
             self.facts.extend(facts)
-            if host:
-                self.hosts[file] = host
+            self.hosts[file] = host
         return tuple(names)
 
-    def findings(self) -> Iterator[tuple[Fact, Finding]]:
-        """Yield what is wrong, with the first setting that it is about."""
-        for name, rule, one in problems(Case(self.facts))[0]:
-            yield one.seen[0], finding(name, rule, one)
+    def describe(self, cluster: "Cluster") -> None:
+        """Compare with a cluster document that was read before."""
+        text = Text(name=f"the cluster document {cluster.name}", content="")
+        self.facts.append(Described(at=Place(text, 1), cluster=cluster))
 
-    def host(self, fact: Fact) -> str:
-        """Return the host that the file of a fact was copied from, as far as that is known."""
+    def settings(self) -> Iterator[tuple[Entity, str, Value, Fact]]:
+        """Yield the attributes of entities that configurations set, with the fact of each."""
+        for fact in self.facts:
+            row = row_of(fact)
+            if row is not None:
+                settings = list(row.settings(fact))
+                for entity in row.entities(fact, self._host(fact)):
+                    yield from ((entity, name, value, fact) for name, value in settings)
+
+    def findings(self) -> Iterator[tuple[Entity, Finding, str]]:
+        """Yield what is wrong, with the entity and what the rule is about in one sentence."""
+        case = Case(self.facts)
+        switches = {one.name for one in case.switches}
+        for name, rule, one in problems(case)[0]:
+            entity = self._entity(one.seen[0], switches)
+            yield entity, finding(name, rule, one), description(name)[0]
+
+    def _entity(self, fact: Fact, switches: set[str]) -> Entity:
+        """Return what a fact is about; of several ports, what they are ports of."""
+        row = row_of(fact)
+        if row is not None and not row.each:
+            return next(row.entities(fact, self._host(fact)))
+        if fact.device in switches:
+            return Entity("switch", (fact.device,))
+        return Entity("host", (self._host(fact),))
+
+    def _host(self, fact: Fact) -> str:
         return self.hosts.get(fact.at.text.name, "")
-
-
-__all__ = ["Gathered", "ReaderError"]

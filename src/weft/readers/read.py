@@ -150,25 +150,44 @@ def _read_stream(stream: Bytes, title: str, reading: "Reading", deadline: Deadli
     if _is_binary(head):
         reading.skipped = "it is not text"
         return
-    if reading.claim is not None and may_be_configuration(reading.scribe.file, head):
-        head += _filled(stream, MOST_DOCUMENT_BYTES + 1 - len(head))
-        if len(head) <= MOST_DOCUMENT_BYTES:
-            reading.configuration(head)
+    head = _read_configuration(head, stream, reading)
     is_only = reading.is_configuration and not is_output(reading.scribe.file)
     if not is_only:
         reading.title(title)
-    front = _front_of_document(head)
-    if front is not None:
-        head += _filled(stream, MOST_DOCUMENT_BYTES + 1 - len(head))
-        if len(head) <= MOST_DOCUMENT_BYTES:
-            if front:
-                reading.line(1, head[:front])
-            before = head[:front].count(b"\n")
-            reading.is_document = reading.document(head[front:], title, before)
-        deadline.check()
+    head = _read_document(head, stream, title, reading)
+    deadline.check()
     if is_only:
         reading.lines = reading.matched = head.count(b"\n") + 1
         return
+    _read_lines(head, stream, title, reading, deadline)
+
+
+def _read_configuration(head: bytes, stream: Bytes, reading: "Reading") -> bytes:
+    """Read a file as a configuration, where it may be one; return what was taken of it."""
+    if reading.claim is not None and may_be_configuration(reading.scribe.file, head):
+        head += _filled(stream, MOST_DOCUMENT_BYTES + 1 - len(head))
+        if len(head) <= MOST_DOCUMENT_BYTES:
+            reading.configuration(head, reading.claim)
+    return head
+
+
+def _read_document(head: bytes, stream: Bytes, title: str, reading: "Reading") -> bytes:
+    """Read a file as a document, where it is one; return what was taken of it."""
+    front = _front_of_document(head)
+    if front is None:
+        return head
+    head += _filled(stream, MOST_DOCUMENT_BYTES + 1 - len(head))
+    if len(head) <= MOST_DOCUMENT_BYTES:
+        if front:
+            reading.line(1, head[:front])
+        before = head[:front].count(b"\n")
+        reading.is_document = reading.document(head[front:], title, before)
+    return head
+
+
+def _read_lines(
+    head: bytes, stream: Bytes, title: str, reading: "Reading", deadline: Deadline
+) -> None:
     repeats = reading.seen.repeats
     held = Held()
     for number, line in enumerate(_lines(head, stream, deadline), 1):
@@ -285,11 +304,11 @@ class Reading:
         elif number:
             self.unknown.keep(number, raw)
 
-    def configuration(self, data: bytes) -> None:
+    def configuration(self, data: bytes, claim: Claim) -> None:
         """Read the file as a configuration, where it is one."""
         text = data.decode("utf-8", "replace")
         host = self.scribe.context.get("host", "")
-        found = self._contained(1, "configuration", self.claim, self.scribe.file, host, text)
+        found = self._contained(1, "configuration", claim, self.scribe.file, host, text)
         self.formats |= dict.fromkeys(found or ())
         self.is_configuration = bool(found)
 

@@ -1,0 +1,74 @@
+"""What the entity's own configuration sets, as it was read beside the outputs."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import re2
+
+from weft.expectations.cabling import short_port
+from weft.expectations.expectation import Expectation, Expected
+from weft.expectations.known import Known
+from weft.inventory.entity import Entity
+from weft.inventory.inventory import Reading
+from weft.inventory.values import Value
+
+
+def expected(
+    row: Expectation,
+    entity: Entity,
+    value: Value,
+    known: Known,
+    told: Any,  # noqa: ANN401 - what the row says
+) -> Expected | None:
+    """Return what is configured; where several files differ, the one that agrees if one does.
+
+    ``alike`` of the row are patterns: two texts that match the same one are the same value.
+    """
+    readings = [reading for at in _places(entity) for reading in _of(at, row.name, known)]
+    alike = (told or {}).get("alike", {})
+    same = [one for one in readings if _plain(one.value, alike) == _plain(value, alike)]
+    if not readings:
+        return None
+    chosen = same[0] if same else readings[-1]
+    return Expected(
+        value=value if same else chosen.value, source="configured",
+        basis=f"configured in {chosen.evidence.place}", evidence=(chosen.evidence,),
+    )  # fmt: skip
+
+
+def _places(entity: Entity) -> Iterator[Entity]:
+    """Yield the entity, then that of every host."""
+    yield entity
+    if entity.key[0] and "host" in entity.fields:
+        yield Entity(entity.kind, ("", *entity.key[1:]))
+
+
+def _of(entity: Entity, name: str, known: Known) -> list[Reading]:
+    if entity.kind == "switch_port":
+        return _by_port(known).get((short_port(entity), name), [])
+    return known.inventory.configured.get(entity, {}).get(name, [])
+
+
+def _by_port(known: Known) -> dict[tuple[tuple[str, str], str], list[Reading]]:
+    """Return what is configured of ports of switches, however a port is spelled."""
+    if "configured ports" not in known.kept:
+        found: dict[tuple[tuple[str, str], str], list[Reading]] = {}
+        for entity, attributes in known.inventory.configured.items():
+            if entity.kind == "switch_port":
+                for name, readings in attributes.items():
+                    found.setdefault((short_port(entity), name), []).extend(readings)
+        known.kept["configured ports"] = found
+    return known.kept["configured ports"]  # type: ignore[no-any-return]
+
+
+def _plain(value: Value, alike: dict[str, str]) -> Value:
+    if not isinstance(value, str):
+        return value
+    text = value.strip().lower()
+    return next((name for name, one in alike.items() if _pattern(one).search(text)), text)
+
+
+@cache
+def _pattern(text: str) -> Any:  # noqa: ANN401 - re2 has no types
+    return re2.compile(text)
