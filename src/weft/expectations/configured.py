@@ -25,7 +25,7 @@ def expected(
 
     ``alike`` of the row are patterns: two texts that match the same one are the same value.
     """
-    readings = [reading for at in _places(entity) for reading in _of(at, row.name, known)]
+    readings = [one for at in _places(entity, known) for one in _of(at, row.name, known)]
     alike = (told or {}).get("alike", {})
     same = [one for one in readings if _plain(one.value, alike) == _plain(value, alike)]
     if not readings:
@@ -37,11 +37,30 @@ def expected(
     )  # fmt: skip
 
 
-def _places(entity: Entity) -> Iterator[Entity]:
-    """Yield the entity, then that of every host."""
+def _places(entity: Entity, known: Known) -> Iterator[Entity]:
+    """Yield the entity, that of every host, and every port where the entity is one of these."""
     yield entity
-    if entity.key[0] and "host" in entity.fields:
-        yield Entity(entity.kind, ("", *entity.key[1:]))
+    first, *rest = entity.key
+    if "host" in entity.fields:
+        yield Entity(entity.kind, ("", *rest))
+    if entity.kind == "switch_port" or (
+        entity.kind == "interface" and entity in _of_adapters(known)
+    ):
+        yield Entity(entity.kind, (first, ""))
+        if entity.kind == "interface":
+            yield Entity(entity.kind, ("", ""))
+
+
+def _of_adapters(known: Known) -> frozenset[Entity]:
+    """Return the interfaces of RDMA devices: what is set for all interfaces means those."""
+    if "interfaces of adapters" not in known.kept:
+        known.kept["interfaces of adapters"] = frozenset(
+            Entity("interface", (entity.key[0], str(reading.value)))
+            for kind in ("port", "gid")
+            for entity, found in known.inventory.of(kind)
+            for reading in found.get("interface", ())
+        )
+    return known.kept["interfaces of adapters"]  # type: ignore[no-any-return]
 
 
 def _of(entity: Entity, name: str, known: Known) -> list[Reading]:
@@ -65,7 +84,7 @@ def _by_port(known: Known) -> dict[tuple[tuple[str, str], str], list[Reading]]:
 def _plain(value: Value, alike: dict[str, str]) -> Value:
     if not isinstance(value, str):
         return value
-    text = value.strip().lower()
+    text = " ".join(value.lower().split())
     return next((name for name, one in alike.items() if _pattern(one).search(text)), text)
 
 

@@ -34,12 +34,16 @@ class Row:
         )
 
     def entities(self, fact: Fact, host: str) -> Iterator[Entity]:
-        """Yield the entities of a fact; ``host`` is where its file was copied from."""
-        for one in getattr(fact, self.each) if self.each else ("",):
+        """Yield the entities of a fact; ``host`` is where its file was copied from.
+
+        A port without a name, or that is in a variable of a shell, stands for all ports.
+        """
+        for one in (getattr(fact, self.each) if self.each else ()) or ("",):
             key = []
             for name in kind(self.entity).key:
                 said = self.key.get(name, "")
                 own = one if said and said == self.each else _filled(said, fact)
+                own = "" if own.startswith("$") else own
                 key.append(own or (host if name in {"host", "switch"} else ""))
             yield Entity(self.entity, tuple(key))
 
