@@ -67,6 +67,8 @@ class Case:
                 for name, pattern in (clue.where or {}).items()
             ):
                 text, fix = configured(event)
+                if fix:
+                    fix = f"{text}: {fix}"
                 yield Hit(clue, event.entity, tuple(event.evidence), text, fix)
 
     def _attributes(self, clue: Clue) -> Iterator[Hit]:

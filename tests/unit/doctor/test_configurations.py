@@ -270,3 +270,37 @@ def test_what_runs_otherwise_is_found_with_both_lines(tmp_path: Path, shown: Sho
     lines = [line.text for line in found.evidence if line.file == shown.configuration]
     assert any(shown.line in line for line in lines), lines
     assert result.verdict is Verdict.PROBLEM
+
+
+def test_a_symptom_and_its_configured_cause_are_one_finding(tmp_path: Path) -> None:
+    leaf = texts("roce")["sonic/leaf-0000/config_db.json"]
+    files = {
+        "switches/leaf-0000/config_db.json": leaf.replace('"wred_profile"', '"wred_none"'),
+        "hosts/n1/ethtool_-S_eth2": "NIC statistics:\n     rx_prio3_pause: 18000000\n",
+    }
+    result = diagnosed(tmp_path, files)
+    found = result.findings[0]
+    assert found.cause == "pause-without-ecn"
+    assert found.confidence == "high"
+    assert {line.file for line in found.evidence} == set(files)
+    assert "has no ECN profile: give it one" in found.fix
+    assert "lint.ecn_queue" not in [one.cause for one in result.findings]
+
+
+def test_what_is_configured_alone_makes_no_symptom(tmp_path: Path) -> None:
+    leaf = texts("roce")["sonic/leaf-0000/config_db.json"]
+    files = {"config_db.json": leaf.replace('"wred_profile"', '"wred_none"')}
+    causes = [one.cause for one in diagnosed(tmp_path, files).findings]
+    assert "lint.ecn_queue" in causes
+    assert "pause-without-ecn" not in causes
+
+
+def test_a_setting_in_a_script_explains_why_there_is_no_rdma(tmp_path: Path) -> None:
+    line = "n{n}:10:10 [0] NCCL INFO {text}\n"
+    texts_of_log = ("NET/Socket : Using [0]eth0:10.0.0.1<0>", "Using network Socket",
+                    "comm 0x1 rank 0 nRanks 32 nNodes 4 localRanks 8 localRank 0")  # fmt: skip
+    log = "".join(line.format(n=n, text=text) for n in range(4) for text in texts_of_log)
+    files = {"run.sh": "#!/bin/bash\nexport NCCL_IB_DISABLE=1\nsrun train\n", "nccl.log": log}
+    found = diagnosed(tmp_path, files).findings[0]
+    assert found.cause == "nccl-env-misuse"
+    assert "run.sh" in {line.file for line in found.evidence}

@@ -52,7 +52,7 @@ def active_ports_beside_sockets(clue: Clue, case: Case) -> Iterator[Hit]:
 
 
 def _setting(case: Case, name: str) -> Iterator[tuple[Entity, Reading]]:
-    for entity, found in case.inventory.of("setting"):
+    for entity, found in (*case.inventory.of("setting"), *case.inventory.set_of("setting")):
         if entity.key[-1] == name and "value" in found:
             yield entity, found["value"][-1]
 
