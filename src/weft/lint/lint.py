@@ -16,6 +16,7 @@ from weft.lint.rule import Case, Layer, Problem, Rule, Severity
 from weft.lint.table import table_rules
 from weft.lint.text import Evidence, Text
 from weft.predict.provenance import provenance
+from weft.readers.configurations import is_claimed
 from weft.readers.rendered import MANIFEST
 from weft.results import Provenance
 
@@ -113,13 +114,13 @@ def _described(error: Exception) -> str:
 def facts_of(text: Text, *, printed: bool = True) -> tuple[list[str], list[Fact]]:
     """Return the readers that understood a file, and what they found.
 
-    Without ``printed`` those of what programs print are left out.
+    Without ``printed`` a file that programs print is none.
     """
     file = File(text)
     names: list[str] = []
     facts: list[Fact] = []
     for name, reader in all_readers().items():
-        if (reader.is_printed and not printed) or not reader.claims(file):
+        if not (is_claimed(name, file, printed=printed) and reader.claims(file)):
             continue
         names.append(name)
         try:

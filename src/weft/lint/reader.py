@@ -14,12 +14,12 @@ from weft.lint.facts import Fact, Flaw
 from weft.lint.flaws import flaw
 from weft.lint.shell import Command, commands
 from weft.lint.text import Place, Text
+from weft.readers.configurations import is_shell
 from weft.readers.rendered import PLACEHOLDER
 from weft.readers.untrusted import Malformed
 
 _PLACEHOLDER: Final = re2.compile(rf"{PLACEHOLDER}[A-Z0-9_]+")
 JSON_ENDS: Final = (".json",)
-SHELL_ENDS: Final = (".sh", ".bash", ".sbatch", ".slurm", ".env", ".profile", ".bashrc")
 YAML_ENDS: Final = (".yaml", ".yml")
 
 
@@ -33,6 +33,11 @@ class File:
     def name(self) -> str:
         """The name as the user gave it."""
         return self.text.name
+
+    @property
+    def content(self) -> str:
+        """All of the text."""
+        return self.text.content
 
     @cached_property
     def head(self) -> str:
@@ -92,10 +97,7 @@ class File:
     @property
     def is_shell(self) -> bool:
         """Whether it is a script, or a list of settings that a shell reads."""
-        first = self.head.partition("\n")[0]
-        if first.startswith("#!"):
-            return "sh" in first.rpartition("/")[2]
-        return self.name.endswith(SHELL_ENDS) or "\n#SBATCH" in self.head
+        return is_shell(self)
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield the lines with their numbers."""
@@ -135,10 +137,9 @@ class Reader:
     """One format."""
 
     title: str
-    claims: Callable[[File], bool]
     read: Callable[[File], Iterable[Fact]]
-    is_printed: bool = False
-    """Whether programs print it: it shows what is, not what is set."""
+    claims: Callable[[File], bool] = lambda _: True
+    """What its row in ``weft/readers/configurations.yaml`` cannot say of its files."""
 
 
 @cache

@@ -1,18 +1,52 @@
-"""Files that may be configurations, by their name or their first lines; others read them."""
+"""Which files are configurations, by their names and texts; ``weft.lint`` reads them."""
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, Final, Protocol
 
 import re2
 
 from weft.inventory.table import rows
-from weft.readers.matcher import Matcher
 
 FRONT_BYTES: Final = 32 << 10
 """What a configuration is recognised by stands within so many bytes."""
 Claim = Callable[[str, str, str], tuple[str, ...]]
 """What reads a configuration: its file, host and text in, the names of its formats out."""
+_OUTPUT: Final = re2.compile(r"(?i)\.(?:log|out|err|txt)(?:\.\d+)?$|(?:^|/)[^/]*\bshow[^/]*$")
+_SHELLS: Final = (".sh", ".bash", ".sbatch", ".slurm", ".env", ".profile", ".bashrc")
+
+
+class Text(Protocol):
+    """A file as tests look at it."""
+
+    @property
+    def name(self) -> str:
+        """The name of the file with its folders."""
+
+    @property
+    def head(self) -> str:
+        """Enough of the text to see what it is."""
+
+    @property
+    def content(self) -> str:
+        """All of the text."""
+
+
+@dataclass(frozen=True)
+class _Front:
+    """A file of which the front alone is known."""
+
+    name: str
+    data: bytes
+
+    @cached_property
+    def head(self) -> str:
+        return self.data[:FRONT_BYTES].decode("utf-8", "replace")
+
+    @property
+    def content(self) -> str:
+        return self.head
 
 
 def may_be_configuration(file: str, front: bytes) -> bool:
@@ -21,8 +55,20 @@ def may_be_configuration(file: str, front: bytes) -> bool:
     >>> may_be_configuration("etc/nccl.conf", b""), may_be_configuration("nccl.log", b"NCCL")
     (True, False)
     """
-    named, lines = _patterns()
-    return bool(named.match(file) or lines.match(front[:FRONT_BYTES]))
+    text = _Front(file, front)
+    return any(is_claimed(reader, text, printed=False) for reader in _table())
+
+
+def is_claimed(reader: str, text: Text, *, printed: bool) -> bool:
+    """Return whether a file is one for a reader, as far as its row in the table says.
+
+    Without ``printed`` what programs print too is none.
+    """
+    return any(
+        (printed or "printed" not in row)
+        and all(_TESTS[name](text, told) for name, told in row.items() if name in _TESTS)
+        for row in _table()[reader]
+    )
 
 
 def is_output(file: str) -> bool:
@@ -31,16 +77,57 @@ def is_output(file: str) -> bool:
     >>> is_output("leaf1/show_running-config"), is_output("leaf1/config_db.json")
     (True, False)
     """
-    return bool(_outputs().search(file))
+    return _OUTPUT.search(file) is not None
+
+
+def is_shell(text: Text) -> bool:
+    """Return whether a file is a script, or a list of settings that a shell reads."""
+    first = text.head.partition("\n")[0]
+    if first.startswith("#!"):
+        return "sh" in first.rpartition("/")[2]
+    return text.name.endswith(_SHELLS) or "\n#SBATCH" in text.head
 
 
 @cache
-def _patterns() -> tuple[Matcher, Matcher]:
+def _table() -> Mapping[str, Any]:
     table: Any = rows("weft.readers", "configurations.yaml")
-    return Matcher(table["named"]), Matcher(table["front"])
+    found: Mapping[str, Any] = table
+    return found
 
 
 @cache
-def _outputs() -> Any:  # noqa: ANN401 - re2 has no types
-    table: Any = rows("weft.readers", "configurations.yaml")
-    return re2.compile(table["outputs"])
+def _pattern(text: str) -> Any:  # noqa: ANN401 - a pattern of re2
+    return re2.compile(text)
+
+
+def _stem(text: Text) -> str:
+    return text.name.rpartition("/")[2]
+
+
+def _first(text: Text) -> str:
+    """Return the first line that sets something."""
+    lines = text.head.splitlines()
+    return next((line for line in lines if line.strip() and line[0] != "#"), "")
+
+
+def _begin(text: Text, words: list[str]) -> set[str]:
+    """Return those of some words that begin a line."""
+    return {line.split(None, 1)[0] for line in text.content.splitlines() if line.split()} & {
+        *words
+    }
+
+
+_TESTS: Final[Mapping[str, Callable[[Text, Any], bool]]] = {
+    "names": lambda text, names: _stem(text) in names,
+    "stem": lambda text, pattern: _pattern(pattern).fullmatch(_stem(text)) is not None,
+    "not_stem": lambda text, pattern: not _pattern(pattern).fullmatch(_stem(text)),
+    "folders": lambda text, folders: text.name.split("/")[-2:-1] in [[one] for one in folders],
+    "ends": lambda text, ends: text.name.endswith(tuple(ends)),
+    "not_ends": lambda text, ends: not text.name.endswith(tuple(ends)),
+    "shell": lambda text, wanted: is_shell(text) is wanted,
+    "head": lambda text, pattern: _pattern(pattern).search(text.head) is not None,
+    "first": lambda text, pattern: _pattern(pattern).fullmatch(_first(text)) is not None,
+    "content": lambda text, pattern: _pattern(pattern).search(text.content) is not None,
+    "lacks": lambda text, pattern: _pattern(pattern).search(text.content) is None,
+    "two_of": lambda text, words: len(_begin(text, words)) > 1,
+}
