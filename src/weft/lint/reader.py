@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Final
+from typing import Any, Final
 
 import re2
 
@@ -23,6 +23,11 @@ JSON_ENDS: Final = (".json",)
 YAML_ENDS: Final = (".yaml", ".yml")
 
 
+@cache
+def _pattern(text: str) -> Any:  # noqa: ANN401 - a pattern of re2
+    return re2.compile(text)
+
+
 @dataclass(frozen=True, eq=False)
 class File:
     """A file with its documents, read when a reader first asks for them."""
@@ -38,6 +43,10 @@ class File:
     def content(self) -> str:
         """All of the text."""
         return self.text.content
+
+    def has(self, pattern: str, within: str) -> bool:
+        """Return whether a pattern occurs ``within`` the head or the content."""
+        return _pattern(pattern).search(getattr(self, within)) is not None
 
     @cached_property
     def head(self) -> str:

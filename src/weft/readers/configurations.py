@@ -1,6 +1,6 @@
 """Which files are configurations, by their names and texts; ``weft.lint`` reads them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Final, Protocol
@@ -8,8 +8,9 @@ from typing import Any, Final, Protocol
 import re2
 
 from weft.inventory.table import rows
+from weft.readers.matcher import Matcher
 
-FRONT_BYTES: Final = 32 << 10
+FRONT_BYTES: Final = 16 << 10
 """What a configuration is recognised by stands within so many bytes."""
 Claim = Callable[[str, str, str], tuple[str, ...]]
 """What reads a configuration: its file, host and text in, the names of its formats out."""
@@ -32,21 +33,33 @@ class Text(Protocol):
     def content(self) -> str:
         """All of the text."""
 
+    def has(self, pattern: str, within: str) -> bool:
+        """Return whether a pattern occurs ``within`` the head or the content."""
+
 
 @dataclass(frozen=True)
 class _Front:
-    """A file of which the front alone is known."""
+    """A file of which the front alone is known: all patterns are searched at once."""
 
     name: str
     data: bytes
 
     @cached_property
     def head(self) -> str:
-        return self.data[:FRONT_BYTES].decode("utf-8", "replace")
+        return self.data.decode("utf-8", "replace")
 
     @property
     def content(self) -> str:
         return self.head
+
+    @cached_property
+    def _found(self) -> frozenset[str]:
+        patterns, matcher = _patterns()
+        return frozenset(patterns[one] for one in matcher.match(self.data))
+
+    def has(self, pattern: str, within: str) -> bool:
+        del within  # nothing else is known of it
+        return pattern in self._found
 
 
 def may_be_configuration(file: str, front: bytes) -> bool:
@@ -55,7 +68,7 @@ def may_be_configuration(file: str, front: bytes) -> bool:
     >>> may_be_configuration("etc/nccl.conf", b""), may_be_configuration("nccl.log", b"NCCL")
     (True, False)
     """
-    text = _Front(file, front)
+    text = _Front(file, front[:FRONT_BYTES])
     return any(is_claimed(reader, text, printed=False) for reader in _table())
 
 
@@ -96,6 +109,17 @@ def _table() -> Mapping[str, Any]:
 
 
 @cache
+def _patterns() -> tuple[Sequence[str], Matcher]:
+    """Return every pattern that is searched in texts, and what searches all of them."""
+    found = dict.fromkeys(
+        row[name]
+        for listed in _table().values() for row in listed
+        for name in ("head", "content", "lacks") if name in row
+    )  # fmt: skip
+    return list(found), Matcher(list(found))
+
+
+@cache
 def _pattern(text: str) -> Any:  # noqa: ANN401 - a pattern of re2
     return re2.compile(text)
 
@@ -125,9 +149,9 @@ _TESTS: Final[Mapping[str, Callable[[Text, Any], bool]]] = {
     "ends": lambda text, ends: text.name.endswith(tuple(ends)),
     "not_ends": lambda text, ends: not text.name.endswith(tuple(ends)),
     "shell": lambda text, wanted: is_shell(text) is wanted,
-    "head": lambda text, pattern: _pattern(pattern).search(text.head) is not None,
+    "head": lambda text, pattern: text.has(pattern, "head"),
     "first": lambda text, pattern: _pattern(pattern).fullmatch(_first(text)) is not None,
-    "content": lambda text, pattern: _pattern(pattern).search(text.content) is not None,
-    "lacks": lambda text, pattern: _pattern(pattern).search(text.content) is None,
+    "content": lambda text, pattern: text.has(pattern, "content"),
+    "lacks": lambda text, pattern: not text.has(pattern, "content"),
     "two_of": lambda text, words: len(_begin(text, words)) > 1,
 }
