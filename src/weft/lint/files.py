@@ -31,7 +31,7 @@ class Unread:
 def collect(paths: Sequence[Path]) -> Iterator[Text | Unread]:
     """Yield every file under some paths and in archives, in order; each once.
 
-    Names in archives are labels, never paths; folders whose names begin with a dot are left out.
+    Names in archives are labels, never paths; hidden folders are left out.
     """
     seen: set[str] = set()
     for path in paths:
