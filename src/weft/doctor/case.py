@@ -73,7 +73,7 @@ class Case:
 
     def _attributes(self, clue: Clue) -> Iterator[Hit]:
         kind, _, name = clue.attribute.partition(".")
-        for entity, found in (*self.inventory.of(kind), *self.inventory.set_of(kind)):
+        for entity, found in self.inventory.of_both(kind):
             if clue.of and not _matches(clue.of, entity.key[-1]):
                 continue
             for reading in reversed(found.get(name, ())):

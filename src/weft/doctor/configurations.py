@@ -5,13 +5,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from weft.inventory.entity import Entity
+from weft.inventory.entity import Entity, kind
 from weft.inventory.evidence import Evidence
-from weft.inventory.inventory import Event, Inventory
+from weft.inventory.inventory import Event, Inventory, Setting
 
 if TYPE_CHECKING:  # lint takes a tenth of a second to import
+    from weft.lint.facts import Fact
     from weft.lint.gathered import Gathered
     from weft.lint.text import Evidence as Line
     from weft.spec.cluster import Cluster
@@ -49,8 +51,8 @@ class Configurations:
         assert self.gathered is not None
         known = {entity.key[0] for entity in inventory.readings if entity.key}
         for entity, name, value, fact in self.gathered.settings():
-            line = _evidence(fact.at.evidence())
-            inventory.configure(_placed(entity, known), name, value, line)
+            setting = Setting(value, partial(_line_of, fact))
+            inventory.configure(_placed(entity, known), name, setting)
             yield
         _kernel_parameters(inventory)
         for entity, found, about in self.gathered.findings():
@@ -70,6 +72,10 @@ def configured(event: Event) -> tuple[str, str]:
     return f"{event.evidence[0].place}: {event.fields['message']}{more}", event.fields["fix"]
 
 
+def _line_of(fact: "Fact") -> Evidence:
+    return _evidence(fact.at.evidence())
+
+
 def _evidence(line: "Line") -> Evidence:
     return Evidence(line.file, line.line, line.text)
 
@@ -79,7 +85,7 @@ def _placed(entity: Entity, known: set[str]) -> Entity:
 
     What is written for all hosts lies in a folder that has the name of none.
     """
-    if "host" not in entity.fields or entity.key[0] in known:
+    if kind(entity.kind).key[:1] != ("host",) or entity.key[0] in known:
         return entity
     return Entity(entity.kind, ("", *entity.key[1:]))
 

@@ -10,7 +10,7 @@ from weft.expectations.cabling import short_port
 from weft.expectations.expectation import Expectation, Expected
 from weft.expectations.known import Known
 from weft.inventory.entity import Entity
-from weft.inventory.inventory import Reading
+from weft.inventory.inventory import Setting
 from weft.inventory.values import Value
 
 
@@ -63,16 +63,16 @@ def _of_adapters(known: Known) -> frozenset[Entity]:
     return known.kept["interfaces of adapters"]  # type: ignore[no-any-return]
 
 
-def _of(entity: Entity, name: str, known: Known) -> list[Reading]:
+def _of(entity: Entity, name: str, known: Known) -> list[Setting]:
     if entity.kind == "switch_port":
         return _by_port(known).get((short_port(entity), name), [])
     return known.inventory.configured.get(entity, {}).get(name, [])
 
 
-def _by_port(known: Known) -> dict[tuple[tuple[str, str], str], list[Reading]]:
+def _by_port(known: Known) -> dict[tuple[tuple[str, str], str], list[Setting]]:
     """Return what is configured of ports of switches, however a port is spelled."""
     if "configured ports" not in known.kept:
-        found: dict[tuple[tuple[str, str], str], list[Reading]] = {}
+        found: dict[tuple[tuple[str, str], str], list[Setting]] = {}
         for entity, attributes in known.inventory.configured.items():
             if entity.kind == "switch_port":
                 for name, readings in attributes.items():

@@ -1,6 +1,6 @@
 """Which files are configurations, by their names and texts; ``weft.lint`` reads them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Final, Protocol
@@ -91,6 +91,11 @@ def is_output(file: str) -> bool:
     (True, False)
     """
     return _OUTPUT.search(file) is not None
+
+
+def holds_state(readers: Iterable[str]) -> bool:
+    """Return whether documents of some readers hold what is, beside what is set."""
+    return any("state" in row for reader in readers for row in _table().get(reader, ()))
 
 
 def is_shell(text: Text) -> bool:

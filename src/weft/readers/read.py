@@ -20,7 +20,12 @@ import re2
 from weft.inventory.evidence import Evidence
 from weft.inventory.inventory import FileRead, Inventory, sample_name
 from weft.readers.archives import UNREADABLE, Joined, TooLarge
-from weft.readers.configurations import Claim, is_output, may_be_configuration
+from weft.readers.configurations import (
+    Claim,
+    holds_state,
+    is_output,
+    may_be_configuration,
+)
 from weft.readers.documents import kinds_of
 from weft.readers.engine import Block, Engine, Form, ParserBlock, engine
 from weft.readers.fold import Seen
@@ -154,7 +159,8 @@ def _read_stream(stream: Bytes, title: str, reading: "Reading", deadline: Deadli
     is_only = reading.is_configuration and not is_output(reading.scribe.file)
     if not is_only:
         reading.title(title)
-    head = _read_document(head, stream, title, reading)
+    if not is_only or holds_state(reading.formats):
+        head = _read_document(head, stream, title, reading)
     deadline.check()
     if is_only:
         reading.lines = reading.matched = head.count(b"\n") + 1
