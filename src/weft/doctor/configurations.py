@@ -50,6 +50,7 @@ class Configurations:
     def _record(self, inventory: Inventory) -> Iterator[None]:
         assert self.gathered is not None
         known = {entity.key[0] for entity in inventory.readings if entity.key}
+        self.gathered.observe(inventory)
         for entity, name, value, fact in self.gathered.settings():
             setting = Setting(value, partial(_line_of, fact))
             inventory.configure(_placed(entity, known), name, setting)

@@ -8,15 +8,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from weft.inventory.entity import Entity
+from weft.inventory.inventory import Inventory
 from weft.inventory.values import Value
 from weft.lint.configured import row_of
-from weft.lint.facts import Described, Fact
+from weft.lint.facts import Described, Fact, Interfaces
 from weft.lint.lint import Finding, description, facts_of, finding, problems
 from weft.lint.rule import Case
 from weft.lint.text import Place, Text
 from weft.readers.rendered import MANIFEST
 
 if TYPE_CHECKING:
+    from weft.inventory.evidence import Evidence
     from weft.spec.cluster import Cluster
 
 
@@ -45,6 +47,20 @@ class Gathered:
         """Compare with a cluster document that was read before."""
         text = Text(name=f"the cluster document {cluster.name}", content="")
         self.facts.append(Described(at=Place(text, 1), cluster=cluster))
+
+    def observe(self, inventory: Inventory) -> None:
+        """Add the interfaces that hosts list, which settings name."""
+        listed: dict[str, list[tuple[str, Evidence]]] = {}
+        for entity, found in inventory.of("interface"):
+            if "flags" in found:
+                line = found["flags"][-1].evidence
+                listed.setdefault(entity.key[0], []).append((entity.key[-1], line))
+        for host, rows in listed.items():
+            text = Text(name=rows[0][1].file, content="")
+            names = tuple(name for name, _ in rows)
+            self.facts.append(
+                Interfaces(at=Place(text, rows[0][1].line), device=host, names=names)
+            )
 
     def settings(self) -> Iterator[tuple[Entity, str, Value, Fact]]:
         """Yield the attributes of entities that configurations set, with the fact of each."""

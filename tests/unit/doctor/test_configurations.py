@@ -14,9 +14,7 @@ from weft.readers.read import read
 SAMPLES = Path(__file__).parents[2] / "samples" / "lint"
 NEEDS_MORE = frozenset({"cluster_differs", "nccl_cross_nic", "pod_gpu_and_rails"})
 """Rules that compare with a cluster document, which the command line takes apart."""
-PRINTED = frozenset({"nccl_socket_absent"})
-"""Rules about what a program printed, of which the doctor knows more."""
-NAMES = [name for name, _ in all_rules() if name not in NEEDS_MORE | PRINTED]
+NAMES = [name for name, _ in all_rules() if name not in NEEDS_MORE]
 
 
 def diagnosed(folder: Path, files: dict[str, str]) -> Diagnosis:
@@ -304,3 +302,42 @@ def test_a_setting_in_a_script_explains_why_there_is_no_rdma(tmp_path: Path) -> 
     found = diagnosed(tmp_path, files).findings[0]
     assert found.cause == "nccl-env-misuse"
     assert "run.sh" in {line.file for line in found.evidence}
+
+
+@pytest.mark.parametrize(("seen", "planned"), [("spine-0000", True), ("spine-0001", False)])
+def test_a_description_is_held_against_lldp(
+    tmp_path: Path, seen: str, *, planned: bool
+) -> None:
+    lines = (
+        "Port          Neighbor Device ID       Neighbor Port ID    TTL",
+        f"Et17/1        {seen}               Ethernet1/1         120",
+    )
+    rendered = texts("roce_arista")
+    names = ("eos/leaf-0000/eos.conf", "eos/spine-0000/eos.conf", "eos/spine-0001/eos.conf")
+    files = {name: rendered[name] for name in names}
+    files["leaf-0000/show_lldp_neighbors.txt"] = "\n".join(lines) + "\n"
+    result = diagnosed(tmp_path, files)
+    if planned:
+        assert result.verdict is Verdict.NONE, result.findings
+        return
+    found = result.findings[0]
+    assert "Et17/1" in found.title
+    assert {line.file for line in found.evidence} >= {
+        names[0],
+        "leaf-0000/show_lldp_neighbors.txt",
+    }
+
+
+@pytest.mark.parametrize(("limit", "sound"), [("unlimited", True), ("8388608", False)])
+def test_a_limit_of_limits_conf_that_a_process_does_not_have(
+    tmp_path: Path, limit: str, *, sound: bool
+) -> None:
+    files = {
+        "etc/security/limits.conf": "* soft memlock unlimited\n* hard memlock unlimited\n",
+        "limits.txt": f"Max locked memory      {limit}          {limit}          bytes\n",
+    }
+    result = diagnosed(tmp_path, files)
+    assert (result.verdict is Verdict.NONE) is sound, result.findings
+    if not sound:
+        assert "LimitMEMLOCK" in result.findings[0].fix
+        assert {line.file for line in result.findings[0].evidence} == set(files)
