@@ -29,12 +29,12 @@ from typing import Final
 
 from weft.bench.sweep import read_sweep
 from weft.calibrate.calibration import read_file
+from weft.check.diff import diff
 from weft.collect.secrets import program, secrets
 from weft.doctor.diagnose import diagnose
 from weft.errors import WeftError
 from weft.inventory.explain import explain
 from weft.inventory.inventory import ALL_FILES
-from weft.lint.diff import diff
 from weft.lint.lint import lint
 from weft.readers.read import read
 from weft.report import show

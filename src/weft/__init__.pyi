@@ -10,12 +10,12 @@ from weft.advise.whatif import WhatIf, whatif
 from weft.bench.judge import Judgement, judge
 from weft.calibrate.calibration import Calibration, calibrate
 from weft.check.checked import Checklist, check
+from weft.check.diff import Drift, diff
 from weft.doctor.diagnose import Diagnosis, diagnose
 from weft.generate.plan import Plan, plan
 from weft.generate.runbook import Runbooks
 from weft.generate.runbook import runbooks as runbook
 from weft.generate.target import Configuration, render
-from weft.lint.diff import Drift, diff
 from weft.lint.lint import Linted, lint
 from weft.predict.collective import Expectation, expect
 from weft.predict.inference import ServicePrediction, predict_service

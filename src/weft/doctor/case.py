@@ -10,6 +10,7 @@ import re2
 
 from weft import plugins
 from weft.doctor.cause import Clue
+from weft.doctor.configurations import configured
 from weft.errors import UnknownName
 from weft.expectations.expectation import Deviation
 from weft.expectations.known import Known
@@ -30,6 +31,8 @@ class Hit:
     entity: Entity
     evidence: tuple[Evidence, ...]
     text: str = ""
+    fix: str = ""
+    """What to change, where a rule of weft lint says it."""
 
 
 @dataclass(slots=True)
@@ -63,11 +66,14 @@ class Case:
                 _matches(pattern, event.fields.get(name, ""))
                 for name, pattern in (clue.where or {}).items()
             ):
-                yield Hit(clue, event.entity, tuple(event.evidence))
+                text, fix = configured(event)
+                if fix:
+                    fix = f"{text}: {fix}"
+                yield Hit(clue, event.entity, tuple(event.evidence), text, fix)
 
     def _attributes(self, clue: Clue) -> Iterator[Hit]:
         kind, _, name = clue.attribute.partition(".")
-        for entity, found in self.inventory.of(kind):
+        for entity, found in self.inventory.of_both(kind):
             if clue.of and not _matches(clue.of, entity.key[-1]):
                 continue
             for reading in reversed(found.get(name, ())):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from weft.doctor.configurations import PREFIX
 from weft.inventory.entity import attribute, kind
 from weft.inventory.table import tables
 
@@ -35,6 +36,11 @@ class Clue:
     """For an event: patterns that fields of the message must match."""
     least: int = 1
     """For an event: how often it must have happened to one entity."""
+
+    @property
+    def is_configured(self) -> bool:
+        """Return whether it is a rule of weft lint: what is set, and not what happened."""
+        return self.event.startswith(PREFIX)
 
     @property
     def name(self) -> str:
@@ -72,7 +78,9 @@ def causes() -> tuple[Cause, ...]:
 def _cause(row: Mapping[str, Any]) -> Cause:
     told = dict(row)
     against = [{"weight": 0.01, **one} for one in told.pop("excludes", ())]
-    clues = (*told.pop("supports", ()), *against)
+    configured = told.pop("configured", {})
+    settings = [{"event": f"{PREFIX}{rule}", "weight": w} for rule, w in configured.items()]
+    clues = (*told.pop("supports", ()), *settings, *against)
     scope = told.pop("scope", "input")
     kind(scope)
     return Cause(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from weft.doctor.case import Case
+from weft.doctor.configurations import Configurations
 from weft.doctor.cost import Fault, Price
 from weft.doctor.findings import Finding, findings
 from weft.doctor.infer import candidates
@@ -60,7 +61,12 @@ def diagnose(
     With a cluster, what it declares is expected; with a job as well, findings are priced for
     it, and how severe a loss of speed is follows from the price.
     """
-    inventory = observed if isinstance(observed, Inventory) else read(*observed)
+    configurations = Configurations()
+    inventory = (
+        observed if isinstance(observed, Inventory)
+        else read(*observed, configurations=configurations.claim)
+    )  # fmt: skip
+    configurations.record(inventory, cluster)
     derive(inventory)
     case = case_of(Known(inventory, cluster, job))
     found = findings(case, candidates(case))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from weft.doctor.case import Case, Hit
+from weft.doctor.configurations import PREFIX, configured
 from weft.doctor.cost import Fault, Price
 from weft.doctor.infer import Candidate, host, lines_of, near
 from weft.expectations.expectation import Deviation
@@ -23,12 +24,14 @@ CLOSE: Final = 3.0
 """Rivals whose odds are within this factor are shown together."""
 _WEIGHT: Final = {"error": 1.0, "warning": 0.6, "info": 0.2}
 _UNEXPLAINED_RATIO: Final = 0.4
-"""How probable an error that nothing accounts for is a problem of the cluster."""
+"""How probable an error that nothing accounts for is a problem of the cluster, or what a rule
+of weft lint warns of without a symptom."""
 _LONGEST_LINE: Final = 120
 _STOP: Final = Fault.STOP.name.lower()
 """What ends a job does not slow it."""
 _BY_ITSELF_RATIO: Final = {
     "declared": 0.9,
+    "configured": 0.9,
     "modelled": 0.7,
     "rated": 0.7,
     "peers": 0.75,
@@ -89,7 +92,11 @@ def findings(case: Case, found: Sequence[Candidate]) -> list[Finding]:
     kept, follow = _folded(shown)
     explained = _explained(shown)
     causes = list(_grouped([one for one in kept if not one.cause.benign], follow, case))
-    rest = [*_deviations(case, explained), *_unexplained(case, explained, shown)]
+    rest = [
+        *_deviations(case, explained),
+        *_configured(case, shown),
+        *_unexplained(case, explained, shown),
+    ]
     return sorted(_with_effects([*causes, *rest], case), key=lambda one: -one.weight)
 
 
@@ -208,7 +215,8 @@ def _finding(same: Sequence[Candidate], follow: dict[int, list[str]], case: Case
         probability_ratio=first.probability,
         entities=tuple(str(one) for one in _named(entities, hits)),
         evidence=lines_of(hits),
-        fix=_filled(first.cause.fix, entities, hits),
+        fix=folded([hit.fix for hit in hits if hit.fix])
+        or _filled(first.cause.fix, entities, hits),
         confirm=_filled(first.cause.confirm, entities, hits),
         rivals=tuple(_rivals(first)),
         rivals_ratio=_rivals_ratio(first),
@@ -307,6 +315,40 @@ def _of_deviations(name: str, found: Sequence[Deviation]) -> Finding:
     )
 
 
+def _configured(case: Case, shown: Iterable[Candidate]) -> Iterator[Finding]:
+    """Yield what is wrong in configurations and is no clue of a likely cause, by the rule."""
+    used = {
+        (hit.clue.event, hit.entity)
+        for one in shown if one.probability >= NAMED_RATIO for hit in one.supports
+    }  # fmt: skip
+    for code, events in case.events.items():
+        left = [one for one in events if (code, one.entity) not in used]
+        if code.startswith(PREFIX) and left:
+            yield _of_rule(code, left)
+
+
+def _of_rule(code: str, events: Sequence[Event]) -> Finding:
+    """Return the finding of one rule of weft lint, its gravest place first."""
+    ordered = sorted(events, key=lambda one: -_WEIGHT[one.severity])
+    first = ordered[0]
+    entities = tuple(str(one.entity) for one in ordered if any(one.entity.key))
+    about = first.fields["about"].removesuffix(".")
+    alone = len(ordered) == first.count == 1
+    return Finding(
+        cause=code,
+        title=f"{about}: {first.fields['message'] if alone else folded(entities)}".rstrip(": "),
+        severity=Severity(first.severity),
+        probability_ratio=_BY_ITSELF_RATIO["configured"]
+        if first.severity == "error"
+        else _UNEXPLAINED_RATIO,
+        entities=entities,
+        evidence=tuple(line for one in ordered for line in one.evidence),
+        fix=folded([configured(one)[1] for one in ordered]),
+        confirm=f"weft lint {first.evidence[0].file}",
+        deviations=tuple(configured(one)[0] for one in ordered),
+    )
+
+
 def _unexplained(
     case: Case, explained: set[tuple[str, str]], shown: Iterable[Candidate]
 ) -> Iterator[Finding]:
@@ -316,7 +358,7 @@ def _unexplained(
         left = [
             one for one in events
             if one.severity == "error" and (code, host(one.entity)) not in explained
-            and not seen.issuperset(one.evidence)
+            and not code.startswith(PREFIX) and not seen.issuperset(one.evidence)
         ]  # fmt: skip
         seen.update(line for one in left for line in one.evidence)
         if left:

@@ -19,7 +19,7 @@ from weft.inventory.entity import INPUT, Entity, kind, within
 from weft.inventory.evidence import Evidence
 
 FEWEST_WEIGHT: Final = 6
-"""Hints alone, below this weight, make no suspect."""
+"""Hints alone, below this weight, make no suspect; what is configured alone makes none."""
 
 
 @dataclass(slots=True)
@@ -68,18 +68,24 @@ def _of_cause(cause: Cause, case: Case) -> Iterator[Candidate]:
         for clue in cause.clues
         for hit in case.inventory.contained(f"the cause {cause.name}", partial(case.hits, clue))
     ]
-    if not any(hit.clue.weight >= FEWEST_WEIGHT for hit in hits):
+    symptoms = [hit for hit in hits if not hit.clue.is_configured]
+    if not any(hit.clue.weight >= FEWEST_WEIGHT for hit in symptoms):
         return
     placed = [(hit, _scope(hit.entity, cause.scope)) for hit in hits]
     places = dict.fromkeys(
-        place for hit, place in placed if place is not None and hit.clue.weight > 1
+        place
+        for hit, place in placed
+        if place is not None and hit.clue.weight > 1 and not hit.clue.is_configured
     )
     if not places:
-        outer = dict.fromkeys(_outer(hit.entity) for hit in hits if hit.clue.weight > 1)
+        outer = dict.fromkeys(_outer(hit.entity) for hit in symptoms if hit.clue.weight > 1)
         places = outer
     for place in places:
         mine = [
-            hit for hit, at in placed if at == place or (at is None and near(hit.entity, place))
+            hit
+            for hit, at in placed
+            if at == place
+            or ((at is None or hit.clue.is_configured) and near(hit.entity, place))
         ]
         yield Candidate(cause, place, tuple(mine), cause.prior * _ratio(mine))
 

@@ -48,7 +48,9 @@ def verdict(found: Sequence[Finding], case: Case) -> Verdict:
         one for one in found if one.severity != "info" and one.probability_ratio >= DOUBT_RATIO
     ]
     inventory = case.inventory
-    nothing = not inventory.readings and all(code == UNREAD for code, _ in inventory.events)
+    nothing = not (inventory.readings or inventory.configured) and all(
+        code == UNREAD for code, _ in inventory.events
+    )
     dropped = any(file.notes for file in inventory.files)
     told = {line for one in unsure for line in one.evidence}
     strange = any(not told.issuperset(file.unread) for file in inventory.files)

@@ -5,9 +5,13 @@ Node1.example.com. Adapters have unrelated names in both (NIC1, enp3s0f0np0, a M
 those are compared only where the plan has the names that LLDP shows.
 """
 
-from weft.inventory.entity import Entity
-from weft.inventory.inventory import Inventory, Reading
+from collections.abc import Mapping, Sequence
 
+from weft.inventory.entity import Entity
+from weft.inventory.inventory import Inventory, Reading, Setting
+
+Plan = dict[tuple[str, str], Mapping[str, Sequence[Reading | Setting]]]
+"""What is planned of each port."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz-"
 
 
@@ -24,7 +28,9 @@ def short_port(port: Entity) -> tuple[str, str]:
 def planned_cables(inventory: Inventory) -> None:
     """Record of the ports that LLDP shows what the plan has at the other end."""
     ports = list(inventory.of("switch_port"))
-    plan = {short_port(port): found for port, found in ports if "planned_peer" in found}
+    plan = _described(inventory) | {
+        short_port(port): found for port, found in ports if "planned_peer" in found
+    }
     names = {_last(found, "planned_peer_port") for found in plan.values()}
     for port, found in ports:
         planned = plan.get(short_port(port), {})
@@ -41,11 +47,25 @@ def planned_cables(inventory: Inventory) -> None:
                 )
 
 
+def _described(inventory: Inventory) -> Plan:
+    """Return what descriptions in configurations have at the other ends of ports.
+
+    A description of two words is one where the first names a machine of the input.
+    """
+    both = (inventory.readings, inventory.configured)
+    names = {_host(entity.key[0]) for of in both for entity in of if entity.key}
+    return {
+        short_port(port): found
+        for port, found in inventory.configured.items()
+        if port.kind == "switch_port" and _host(_last(found, "planned_peer")) in names - {""}
+    }
+
+
 def _host(name: str) -> str:
     """Return a host without its domain; an address as it is."""
     first = name.partition(".")[0]
     return name if first.isdecimal() else first.lower()
 
 
-def _last(found: dict[str, list[Reading]], name: str) -> str:
+def _last(found: Mapping[str, Sequence[Reading | Setting]], name: str) -> str:
     return str(found[name][-1].value) if name in found else ""

@@ -15,7 +15,10 @@ def expected(
     known: Known,
     told: Any,  # noqa: ANN401 - what the row says
 ) -> Expected | None:
-    """Return the value of the attribute that the row names, if it was read."""
+    """Return the value of the attribute that the row names, if it was read.
+
+    ``line`` of the row asks for its line as evidence too: it is of another file.
+    """
     del row, value
     path = told["attribute"]
     found = (
@@ -25,4 +28,5 @@ def expected(
     )
     if found is None:
         return None
-    return Expected(value=found.value, source="capable", basis=told["basis"])
+    lines = (found.evidence,) if told.get("line") else ()
+    return Expected(value=found.value, source="capable", basis=told["basis"], evidence=lines)

@@ -6,7 +6,15 @@ from typing import Any
 
 import re2
 
-from weft.expectations import capable, declared, modelled, peers, rated, standard
+from weft.expectations import (
+    capable,
+    configured,
+    declared,
+    modelled,
+    peers,
+    rated,
+    standard,
+)
 from weft.expectations.expectation import Deviation, Expectation, Expected, expectations
 from weft.expectations.known import Known
 from weft.inventory.entity import Entity, kind
@@ -17,6 +25,7 @@ from weft.inventory.values import Value
 Source = Callable[[Expectation, Entity, Value, Known, Any], Expected | None]
 _SOURCES: Mapping[str, Source] = {
     "declared": declared.expected,
+    "configured": configured.expected,
     "modelled": modelled.expected,
     "rated": rated.expected,
     "peers": peers.expected,
@@ -71,7 +80,7 @@ def _compared(row: Expectation, entity: Entity, known: Known) -> Iterator[Deviat
     if differs(row, value, wanted):
         yield Deviation(
             expectation=row, entity=entity, observed=value, expected=wanted,
-            severity=wanted.severity or row.severity, evidence=evidence,
+            severity=wanted.severity or row.severity, evidence=(*evidence, *wanted.evidence),
         )  # fmt: skip
 
 

@@ -54,8 +54,10 @@ class Expected:
 
     value: Value
     source: str
-    """declared, modelled, rated, peers or standard."""
+    """declared, configured, modelled, rated, capable, peers or standard."""
     basis: str
+    evidence: tuple[Evidence, ...] = ()
+    """The lines that say so, where there are any."""
     tolerance: float | None = None
     severity: str = ""
 

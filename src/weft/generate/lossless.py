@@ -10,11 +10,11 @@ from typing import Final
 
 from weft.errors import Infeasible, SpecError
 from weft.generate.cloud import Cloud, cloud_of
-from weft.generate.headroom import KIB, Headroom, cable_class_m, headroom
 from weft.generate.planned import Planned, constants, numbered
 from weft.generate.platform import Kept, group_reserve, kept_back, lanes_of, platforms
 from weft.generate.switch_system import SwitchSystem, system_of
 from weft.network.fabric import Fabric
+from weft.network.headroom import KIB, Headroom, cable_class_m, headroom
 from weft.network.topology import Layout, Mesh, uplinks
 from weft.spec.cluster import Cluster
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from weft.generate.headroom import KIB
+from weft.network.headroom import KIB
 from weft.records import records
 
 PIPELINE_BYTES: Final = 19 * KIB

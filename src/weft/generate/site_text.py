@@ -11,9 +11,9 @@ from typing import Final
 
 from weft.errors import SpecError
 from weft.generate.plan import Plan
-from weft.generate.rendered import PLACEHOLDER
 from weft.generate.router import Router
 from weft.generate.wiring import wired
+from weft.readers.rendered import PLACEHOLDER
 from weft.spec.cluster import Cluster
 
 FIRST_HOST: Final = 11

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from weft.generate.lossless import Marking, Pause
 from weft.generate.plan import Plan, lossless
-from weft.generate.rendered import BY_WEFT
 from weft.generate.router import PREFIX, Router, Vrf, cages, routers, underlay_of
 from weft.generate.site_text import site_text
 from weft.generate.switch_system import SwitchSystem, switch_systems
@@ -20,6 +19,7 @@ from weft.generate.target import Files
 from weft.generate.template import text_of
 from weft.generate.tuned import unset
 from weft.network.network import layout
+from weft.readers.rendered import BY_WEFT
 from weft.records import table
 
 DSCPS: Final = 64

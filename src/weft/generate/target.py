@@ -15,11 +15,10 @@ from weft import plugins
 from weft.errors import SpecError, Unreadable
 from weft.generate import targets
 from weft.generate.plan import Feature, Plan
-from weft.generate.rendered import BY_WEFT
+from weft.readers.rendered import BY_WEFT, MANIFEST
 from weft.records import table
 from weft.results import Provenance
 
-MANIFEST: Final = "weft-manifest.json"
 ALL: Final = "all"
 Files = Iterator[tuple[str, str]]
 """Paths below the target's folder, and their text."""

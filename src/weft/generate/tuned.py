@@ -12,7 +12,6 @@ from typing import Final
 
 from weft.engines.packet.settings import options_of
 from weft.engines.packet.simulation import PS_PER_S, Options
-from weft.generate.headroom import KIB
 from weft.generate.lossless import (
     KMAX_OVER_KMIN_AT_LEAST,
     SWITCH_MTU_BYTES,
@@ -24,6 +23,7 @@ from weft.generate.lossless import (
     xoff_of,
 )
 from weft.generate.planned import Planned, Refused
+from weft.network.headroom import KIB
 from weft.network.network import resolve
 from weft.network.topology import Layout
 from weft.spec.cluster import Cluster

@@ -1,8 +1,9 @@
 """The inventory: what was read of each entity, what happened to it, and where that stands."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, TypeVar
 
 from weft.inventory.entity import INPUT, Entity, within
@@ -29,6 +30,19 @@ class Reading:
     evidence: Evidence
     time_s: float | None = None
     count: int = 1
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One value of one attribute that a configuration sets."""
+
+    value: Value
+    locate: Callable[[], Evidence]
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """Return the line that sets it; to find one in a document takes a walk through it."""
+        return self.locate()
 
 
 @dataclass(slots=True)
@@ -66,6 +80,8 @@ class Inventory:
     """Everything observed, by entity."""
 
     readings: dict[Entity, dict[str, list[Reading]]] = field(default_factory=dict)
+    configured: dict[Entity, dict[str, list[Setting]]] = field(default_factory=dict)
+    """What configurations set, which is not what is; no host in a key: every host."""
     events: dict[tuple[str, Entity], Event] = field(default_factory=dict)
     files: list[FileRead] = field(default_factory=list)
     samples: dict[str, float] = field(default_factory=dict)
@@ -92,6 +108,12 @@ class Inventory:
         else:
             known[-1] = Reading(value, evidence, time_s)
 
+    def configure(self, entity: Entity, name: str, setting: Setting) -> None:
+        """Add what a configuration sets of an attribute; equal values count once."""
+        known = self.configured.setdefault(entity, {}).setdefault(name, [])
+        if all(one.value != setting.value for one in known) and len(known) < MOST_READINGS:
+            known.append(setting)
+
     def happened(self, event: Event) -> None:
         """Add one event; the same event of the same entity is counted."""
         known = self.events.setdefault((event.code, event.entity), event)
@@ -105,6 +127,13 @@ class Inventory:
     def of(self, kind: str) -> Iterator[tuple[Entity, dict[str, list[Reading]]]]:
         """Yield the entities of a kind with their attributes, in the order they were read."""
         return ((one, found) for one, found in self.readings.items() if one.kind == kind)
+
+    def of_both(
+        self, kind: str
+    ) -> Iterator[tuple[Entity, Mapping[str, Sequence[Reading | Setting]]]]:
+        """Yield the entities of a kind with what was read of them, then what is set of them."""
+        yield from self.of(kind)
+        yield from ((one, found) for one, found in self.configured.items() if one.kind == kind)
 
     def all(self, entity: Entity, name: str) -> list[Reading]:
         """Return every reading of an attribute of an entity, in the order they were read."""

@@ -113,6 +113,16 @@ class Pause(Fact):
     ports: Ports = ()
     priorities: tuple[int, ...]
 
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Return 0 or 1 for each of the eight priorities of IEEE 802.1Q."""
+        return tuple("1" if one in self.priorities else "0" for one in range(8))
+
+    @property
+    def some(self) -> str:
+        """Return on where any priority has PFC, else off."""
+        return "on" if self.priorities else "off"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkPause(Fact):

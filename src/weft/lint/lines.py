@@ -8,7 +8,6 @@ import re2
 
 from weft.inventory import table
 from weft.lint import facts
-from weft.lint.names import names
 from weft.lint.reader import File, Reader
 from weft.lint.text import Place
 
@@ -21,9 +20,7 @@ Value = Callable[[tuple[str, ...], File], Any]
 def line_readers() -> Mapping[str, Reader]:
     """Return the readers of the table by name."""
     return {
-        row["reader"]: Reader(
-            title=row["title"], claims=partial(_claims, row), read=partial(_read, row)
-        )
+        row["reader"]: Reader(title=row["title"], read=partial(_read, row))
         for row in table.rows("weft.lint", "formats.yaml")
     }
 
@@ -31,37 +28,6 @@ def line_readers() -> Mapping[str, Reader]:
 @cache
 def _pattern(text: str) -> Any:  # noqa: ANN401 - a pattern of re2
     return re2.compile(text)
-
-
-def _claims(row: Row, file: File) -> bool:
-    return any(
-        all(_TESTS[name](file, wanted) for name, wanted in claim.items())
-        for claim in row["claims"]
-    )
-
-
-def _first(file: File) -> str:
-    """Return the first line that sets something."""
-    return next((row for _, row in file.lines() if row.strip() and row[0] != "#"), "")
-
-
-def _first_words(file: File) -> set[str]:
-    return {line.split(None, 1)[0] for _, line in file.lines() if line.split()}
-
-
-_TESTS: Final[Mapping[str, Callable[[File, Any], bool]]] = {
-    "names": lambda file, stems: file.text.stem in stems,
-    "stem": lambda file, pattern: _pattern(pattern).fullmatch(file.text.stem) is not None,
-    "not_stem": lambda file, pattern: not _pattern(pattern).fullmatch(file.text.stem),
-    "two_of": lambda file, key: len(_first_words(file).intersection(names(key))) > 1,
-    "folders": lambda file, folders: file.text.folder in folders,
-    "ends": lambda file, ends: file.name.endswith(tuple(ends)),
-    "not_ends": lambda file, ends: not file.name.endswith(tuple(ends)),
-    "head": lambda file, pattern: _pattern(pattern).search(file.head) is not None,
-    "first": lambda file, pattern: _pattern(pattern).fullmatch(_first(file)) is not None,
-    "content": lambda file, pattern: _pattern(pattern).search(file.text.content) is not None,
-    "lacks": lambda file, pattern: _pattern(pattern).search(file.text.content) is None,
-}
 
 
 def _read(row: Row, file: File) -> Iterator[facts.Fact]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from weft.errors import UnknownName, Unreadable, WeftError
-from weft.generate.target import MANIFEST
 from weft.lint.facts import Fact, Side
 from weft.lint.files import Unread, collect
 from weft.lint.reader import File, all_readers
@@ -17,6 +16,8 @@ from weft.lint.rule import Case, Layer, Problem, Rule, Severity
 from weft.lint.table import table_rules
 from weft.lint.text import Evidence, Text
 from weft.predict.provenance import provenance
+from weft.readers.configurations import is_claimed
+from weft.readers.rendered import MANIFEST
 from weft.results import Provenance
 
 _ORDER: Final = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
@@ -110,13 +111,16 @@ def _described(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error)[:200]}"
 
 
-def facts_of(text: Text) -> tuple[list[str], list[Fact]]:
-    """Return the readers that understood a file, and what they found."""
+def facts_of(text: Text, *, printed: bool = True) -> tuple[list[str], list[Fact]]:
+    """Return the readers that understood a file, and what they found.
+
+    Without ``printed`` a file that programs print is none.
+    """
     file = File(text)
     names: list[str] = []
     facts: list[Fact] = []
     for name, reader in all_readers().items():
-        if not reader.claims(file):
+        if not (is_claimed(name, file, printed=printed) and reader.claims(file)):
             continue
         names.append(name)
         try:
@@ -162,28 +166,35 @@ def description(name: str) -> tuple[str, str]:
     return summary.strip(), rest.strip()
 
 
-def find(
+def problems(
     case: Case, ignore: frozenset[str] = frozenset()
-) -> tuple[list[Finding], list[Unread]]:
-    """Ask every rule that can be asked; return what is wrong and the rules that failed.
-
-    The gravest finding first, then by place.
-    """
-    found: list[Finding] = []
+) -> tuple[list[tuple[str, Rule, Problem]], list[Unread]]:
+    """Evaluate every rule that applies; return what is wrong and the rules that failed."""
+    found: list[tuple[str, Rule, Problem]] = []
     failed: list[Unread] = []
     for name, rule in all_rules():
         if name in ignore or not _is_asked(rule, case):
             continue
         try:
-            found += [_finding(name, rule, one) for one in list(rule.check(case))]
+            found += [(name, rule, one) for one in list(rule.check(case))]
         except Exception as error:  # noqa: BLE001 - as of a reader
             reason = f"the rule failed: {_described(error)}"
             failed.append(Unread(name=f"rule {name}", reason=reason, failed=True))
+    return found, failed
+
+
+def find(
+    case: Case, ignore: frozenset[str] = frozenset()
+) -> tuple[list[Finding], list[Unread]]:
+    """Return the findings, the gravest first, then by place; and the rules that failed."""
+    wrong, failed = problems(case, ignore)
+    found = [finding(name, rule, one) for name, rule, one in wrong]
     found.sort(key=lambda one: (_ORDER[one.severity], one.at.file, one.at.line, one.rule))
     return list(dict.fromkeys(found)), failed
 
 
-def _finding(name: str, rule: Rule, one: Problem) -> Finding:
+def finding(name: str, rule: Rule, one: Problem) -> Finding:
+    """Return what a rule found as a finding."""
     return Finding(
         rule=name,
         severity=one.severity or rule.severity,

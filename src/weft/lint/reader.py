@@ -3,24 +3,29 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Final
+from typing import Any, Final
 
 import re2
 
 from weft import plugins
-from weft.generate.rendered import PLACEHOLDER
 from weft.lint import readers
 from weft.lint.document import Tree, read_json, read_yaml
 from weft.lint.facts import Fact, Flaw
 from weft.lint.flaws import flaw
 from weft.lint.shell import Command, commands
 from weft.lint.text import Place, Text
+from weft.readers.configurations import is_shell
+from weft.readers.rendered import PLACEHOLDER
 from weft.readers.untrusted import Malformed
 
 _PLACEHOLDER: Final = re2.compile(rf"{PLACEHOLDER}[A-Z0-9_]+")
 JSON_ENDS: Final = (".json",)
-SHELL_ENDS: Final = (".sh", ".bash", ".sbatch", ".slurm", ".env", ".profile", ".bashrc")
 YAML_ENDS: Final = (".yaml", ".yml")
+
+
+@cache
+def _pattern(text: str) -> Any:  # noqa: ANN401 - a pattern of re2
+    return re2.compile(text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +38,15 @@ class File:
     def name(self) -> str:
         """The name as the user gave it."""
         return self.text.name
+
+    @property
+    def content(self) -> str:
+        """All of the text."""
+        return self.text.content
+
+    def has(self, pattern: str, within: str) -> bool:
+        """Return whether a pattern occurs ``within`` the head or the content."""
+        return _pattern(pattern).search(getattr(self, within)) is not None
 
     @cached_property
     def head(self) -> str:
@@ -92,10 +106,7 @@ class File:
     @property
     def is_shell(self) -> bool:
         """Whether it is a script, or a list of settings that a shell reads."""
-        first = self.head.partition("\n")[0]
-        if first.startswith("#!"):
-            return "sh" in first.rpartition("/")[2]
-        return self.name.endswith(SHELL_ENDS) or "\n#SBATCH" in self.head
+        return is_shell(self)
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield the lines with their numbers."""
@@ -135,8 +146,9 @@ class Reader:
     """One format."""
 
     title: str
-    claims: Callable[[File], bool]
     read: Callable[[File], Iterable[Fact]]
+    claims: Callable[[File], bool] = lambda _: True
+    """What its row in ``weft/readers/configurations.yaml`` cannot say of its files."""
 
 
 @cache

@@ -9,12 +9,6 @@ from weft.lint.reader import File, of_device
 from weft.lint.text import Place, Text
 
 DEEPEST = 12
-_DOCUMENTS = (".json", ".yaml", ".yml", ".py", ".md")
-
-
-def is_document(file: File) -> bool:
-    """Return whether a file's name says that it is no configuration of a switch or router."""
-    return file.name.endswith(_DOCUMENTS)
 
 
 @dataclass(slots=True)

@@ -20,6 +20,12 @@ import re2
 from weft.inventory.evidence import Evidence
 from weft.inventory.inventory import FileRead, Inventory, sample_name
 from weft.readers.archives import UNREADABLE, Joined, TooLarge
+from weft.readers.configurations import (
+    Claim,
+    holds_state,
+    is_output,
+    may_be_configuration,
+)
 from weft.readers.documents import kinds_of
 from weft.readers.engine import Block, Engine, Form, ParserBlock, engine
 from weft.readers.fold import Seen
@@ -76,10 +82,16 @@ class Deadline:
         return Deadline(self.clock, min(self.until_s, self.clock() + seconds))
 
 
-def read(*paths: Path, clock: Callable[[], float] = time.monotonic) -> Inventory:
+def read(
+    *paths: Path,
+    clock: Callable[[], float] = time.monotonic,
+    configurations: Claim | None = None,
+) -> Inventory:
     """Read files, folders and archives into one inventory.
 
-    Raises Unreadable for a path that is not there or is a device.
+    ``configurations`` is given the text of each file that may be one; where it recognises a
+    format, no line of the file is taken for trouble. Raises Unreadable for a path that is not
+    there or is a device.
     """
     inventory = Inventory()
     deadline = Deadline(clock, clock() + MOST_S)
@@ -89,7 +101,8 @@ def read(*paths: Path, clock: Callable[[], float] = time.monotonic) -> Inventory
         except OutOfTime:
             inventory.files.append(_left_out(place.name, _TOO_LATE))
             break
-        inventory.files.append(_read_place(place, inventory, deadline.sooner(MOST_S_OF_FILE)))
+        of_file = deadline.sooner(MOST_S_OF_FILE)
+        inventory.files.append(_read_place(place, inventory, of_file, configurations))
     _name_the_only_host(inventory)
     return inventory
 
@@ -115,14 +128,16 @@ def read_text(text: str, file: str) -> Inventory:
     return inventory
 
 
-def _read_place(place: Place, inventory: Inventory, deadline: Deadline) -> FileRead:
+def _read_place(
+    place: Place, inventory: Inventory, deadline: Deadline, claim: Claim | None = None
+) -> FileRead:
     if place.skipped:
         return _left_out(place.name, place.skipped)
     scribe = Scribe(inventory, place.name, {"host": place.host} if place.host else {})
     scribe.time_s = place.sampled_s
     if place.sampled_s is not None:
         inventory.samples.setdefault(sample_name(place.name), place.sampled_s)
-    reading = Reading(engine(), scribe)
+    reading = Reading(engine(), scribe, claim=claim)
     assert place.stream is not None
     try:
         _read_stream(place.stream, place.title, reading, deadline)
@@ -140,16 +155,45 @@ def _read_stream(stream: Bytes, title: str, reading: "Reading", deadline: Deadli
     if _is_binary(head):
         reading.skipped = "it is not text"
         return
-    reading.title(title)
-    front = _front_of_document(head)
-    if front is not None:
+    head = _read_configuration(head, stream, reading)
+    is_only = reading.is_configuration and not is_output(reading.scribe.file)
+    if not is_only:
+        reading.title(title)
+    if not is_only or holds_state(reading.formats):
+        head = _read_document(head, stream, title, reading)
+    deadline.check()
+    if is_only:
+        reading.lines = reading.matched = head.count(b"\n") + 1
+        return
+    _read_lines(head, stream, title, reading, deadline)
+
+
+def _read_configuration(head: bytes, stream: Bytes, reading: "Reading") -> bytes:
+    """Read a file as a configuration, where it may be one; return what was taken of it."""
+    if reading.claim is not None and may_be_configuration(reading.scribe.file, head):
         head += _filled(stream, MOST_DOCUMENT_BYTES + 1 - len(head))
         if len(head) <= MOST_DOCUMENT_BYTES:
-            if front:
-                reading.line(1, head[:front])
-            before = head[:front].count(b"\n")
-            reading.is_document = reading.document(head[front:], title, before)
-        deadline.check()
+            reading.configuration(head, reading.claim)
+    return head
+
+
+def _read_document(head: bytes, stream: Bytes, title: str, reading: "Reading") -> bytes:
+    """Read a file as a document, where it is one; return what was taken of it."""
+    front = _front_of_document(head)
+    if front is None:
+        return head
+    head += _filled(stream, MOST_DOCUMENT_BYTES + 1 - len(head))
+    if len(head) <= MOST_DOCUMENT_BYTES:
+        if front:
+            reading.line(1, head[:front])
+        before = head[:front].count(b"\n")
+        reading.is_document = reading.document(head[front:], title, before)
+    return head
+
+
+def _read_lines(
+    head: bytes, stream: Bytes, title: str, reading: "Reading", deadline: Deadline
+) -> None:
     repeats = reading.seen.repeats
     held = Held()
     for number, line in enumerate(_lines(head, stream, deadline), 1):
@@ -220,6 +264,10 @@ class Reading:
     seen: Seen = field(default_factory=Seen)
     is_document: bool = False
     """Whether the file is a document that some kind knows: its lines are no log."""
+    claim: Claim | None = None
+    """What reads configurations."""
+    is_configuration: bool = False
+    """Whether it recognised the file: no line of it is trouble, or an output to compare."""
     unknown: Unknown = field(default_factory=Unknown)
 
     def title(self, title: str) -> None:
@@ -252,7 +300,8 @@ class Reading:
             number, self._format, self.block.read, raw, line
         )
         if rows and rows[0].tool == OTHERWISE and not read:
-            strange = not self.is_document and not is_harmless(line.text)
+            known = self.is_document or self.is_configuration
+            strange = not known and not is_harmless(line.text)
             if strange and len(self.unread) < _MOST_NOTES:
                 self.unread.append(self.scribe.evidence(line))
             self.unknown.keep(number, raw)
@@ -260,6 +309,14 @@ class Reading:
             self.matched += 1
         elif number:
             self.unknown.keep(number, raw)
+
+    def configuration(self, data: bytes, claim: Claim) -> None:
+        """Read the file as a configuration, where it is one."""
+        text = data.decode("utf-8", "replace")
+        host = self.scribe.context.get("host", "")
+        found = self._contained(1, "configuration", claim, self.scribe.file, host, text)
+        self.formats |= dict.fromkeys(found or ())
+        self.is_configuration = bool(found)
 
     def document(self, data: bytes, title: str, lines_before: int = 0) -> bool:
         """Read a document, where a kind of them knows it; return whether one does."""
@@ -291,6 +348,9 @@ class Reading:
     def finish(self) -> None:
         """End the last block."""
         self._end()
+        if self.is_configuration:
+            self.matched = self.lines
+            return
         output = series(self.scribe.file).rpartition("/")[2]
         alone = self.matched <= max(1, _KNOWN_RATIO * self.lines)
         self._contained(0, "unknown", self.unknown.read, output, self.scribe, alone=alone)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from weft import units
 from weft.catalogue import all_of
 from weft.errors import Infeasible, SpecError
-from weft.generate.headroom import cable_class_m, chip, headroom
 from weft.generate.host import rented_from
 from weft.generate.lossless import marking
 from weft.generate.plan import Feature, lossless, plan
@@ -21,6 +20,7 @@ from weft.generate.switch_system import switch_systems
 from weft.generate.target import render, target_names
 from weft.network import network as resolver
 from weft.network.fabric import find
+from weft.network.headroom import cable_class_m, chip, headroom
 from weft.records import table
 from weft.spec.cluster import Nccl, Tenant
 from weft.spec.load import preset, presets

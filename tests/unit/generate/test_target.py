@@ -15,7 +15,6 @@ from weft import plugins
 from weft.catalogue import find
 from weft.errors import SpecError, UnknownName, Unreadable
 from weft.generate import targets
-from weft.generate.headroom import headroom
 from weft.generate.plan import plan
 from weft.generate.target import (
     MANIFEST,
@@ -27,6 +26,7 @@ from weft.generate.target import (
     write,
 )
 from weft.network import network as resolver
+from weft.network.headroom import headroom
 from weft.spec.cluster import CableLengths
 from weft.spec.kubernetes import Kubernetes
 from weft.spec.load import preset

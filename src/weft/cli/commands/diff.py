@@ -28,7 +28,7 @@ def diff(
       weft diff cluster.yaml leaf-0000/config_db.json nccl.conf weft-rdma
       weft diff cluster.yaml bundle/ -o json
     """
-    from weft.lint.diff import Verdict
+    from weft.check.diff import Verdict
 
     shown.check()
     documents, running = documents_among(paths)

@@ -6,7 +6,7 @@ from typing import Final
 from weft.doctor.case import Case, Hit, last, spans_hosts
 from weft.doctor.cause import Clue
 from weft.inventory.entity import Entity
-from weft.inventory.inventory import Event, Inventory, Reading
+from weft.inventory.inventory import Event, Inventory, Reading, Setting
 from weft.inventory.values import whole
 
 _OLD_NCCL: Final = (2, 22, 4)
@@ -51,8 +51,8 @@ def active_ports_beside_sockets(clue: Clue, case: Case) -> Iterator[Hit]:
             yield Hit(clue, entity, (found["state"][-1].evidence,))
 
 
-def _setting(case: Case, name: str) -> Iterator[tuple[Entity, Reading]]:
-    for entity, found in case.inventory.of("setting"):
+def _setting(case: Case, name: str) -> Iterator[tuple[Entity, Reading | Setting]]:
+    for entity, found in case.inventory.of_both("setting"):
         if entity.key[-1] == name and "value" in found:
             yield entity, found["value"][-1]
 
@@ -85,7 +85,7 @@ def filter_on_sockets(clue: Clue, case: Case) -> Iterator[Hit]:
                 yield Hit(clue, entity, (reading.evidence,))
 
 
-def _found_no_device(case: Case, setting: Entity, reading: Reading) -> bool:
+def _found_no_device(case: Case, setting: Entity, reading: Reading | Setting) -> bool:
     """Return whether NCCL found no device on the host of a setting, or that is not known.
 
     Where the same setting works on another host it is not to blame.

@@ -6,14 +6,6 @@ from typing import Final
 import re2
 
 from weft import units
-from weft.generate.headroom import (
-    LIGHT_M_PER_S,
-    MAC_BYTES,
-    QUANTA,
-    QUANTUM_BYTES,
-    SMALL_RATIO,
-    TILE_BYTES_PER_GBIT,
-)
 from weft.lint import facts
 from weft.lint.quality import (
     CNP_DSCP,
@@ -27,6 +19,14 @@ from weft.lint.quality import (
     target,
 )
 from weft.lint.rule import Case, Device, Found, Severity, problem
+from weft.network.headroom import (
+    LIGHT_M_PER_S,
+    MAC_BYTES,
+    QUANTA,
+    QUANTUM_BYTES,
+    SMALL_RATIO,
+    TILE_BYTES_PER_GBIT,
+)
 
 _HIGH: Final = 4
 _LOW: Final = -5

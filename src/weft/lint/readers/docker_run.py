@@ -13,7 +13,7 @@ _ENGINES: Final = frozenset({"docker", "podman", "nerdctl"})
 
 
 def _claims(file: File) -> bool:
-    return file.is_shell and any(_runs(command) for command in file.commands)
+    return any(_runs(command) for command in file.commands)
 
 
 def _runs(command: Command) -> bool:

@@ -11,11 +11,6 @@ from weft.lint.reader import File, Reader
 _OLD = re2.compile(r"ENV\s+([A-Z][A-Z0-9_]*)\s+([^=\s].*)")
 
 
-def _claims(file: File) -> bool:
-    stem = file.text.stem
-    return stem.startswith("Dockerfile") or stem.endswith((".dockerfile", "Containerfile"))
-
-
 def _read(file: File) -> Iterator[Fact]:
     for command in file.commands:
         for name, value in command.assignments:
@@ -29,4 +24,4 @@ def _read(file: File) -> Iterator[Fact]:
             )
 
 
-dockerfile = Reader(title="Dockerfile", claims=_claims, read=_read)
+dockerfile = Reader(title="Dockerfile", read=_read)

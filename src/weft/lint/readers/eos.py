@@ -4,34 +4,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-import re2
-
 from weft.lint import facts
 from weft.lint.document import whole
 from weft.lint.filters import filter_facts
-from weft.lint.reader import File, Reader
+from weft.lint.reader import Reader
 from weft.lint.sections import (
     Section,
     by_hostname,
-    is_document,
     numbers,
     switched,
 )
 from weft.lint.switch_lines import addresses, as_number, port, queue_facts, speaker
 
-_MARKS: Final = re2.compile(
-    r"(?m)^\s*(qos map (?:dscp|traffic-class)|service-profile |uc-tx-queue |tx-queue \d|"
-    r"qos profile |priority-flow-control pause watchdog|service routing protocols model)"
-)
 _CLASSES: Final = 8
 _MILLI: Final = 1000
 _ROUTED: Final = 4
-
-
-def _claims(file: File) -> bool:
-    if is_document(file):
-        return False
-    return _MARKS.search(file.text.content) is not None and "feature bgp" not in file.head
 
 
 def _read(top: list[Section]) -> Iterator[facts.Fact]:
@@ -232,4 +219,4 @@ def _of_group(bgp: Section, group: str, name: str) -> str:
     return row.last if row else ""
 
 
-eos = Reader(title="Arista EOS", claims=_claims, read=lambda file: by_hostname(file, _read))
+eos = Reader(title="Arista EOS", read=lambda file: by_hostname(file, _read))

@@ -1,24 +1,13 @@
 """FRR: an integrated ``frr.conf``."""
 
 from collections.abc import Iterator
-from typing import Final
-
-import re2
 
 from weft.lint.document import whole
 from weft.lint.facts import Address, Fact, Neighbor, Port, Wanted
 from weft.lint.filters import filter_facts
-from weft.lint.reader import File, Reader
-from weft.lint.sections import Section, by_hostname, is_document
+from weft.lint.reader import Reader
+from weft.lint.sections import Section, by_hostname
 from weft.lint.switch_lines import peer_of, speaker
-
-_MARKS: Final = re2.compile(r"(?m)^(frr (?:version|defaults)|service integrated-vtysh-config)")
-
-
-def _claims(file: File) -> bool:
-    if is_document(file):
-        return False
-    return file.text.stem in {"frr.conf", "bgpd.conf"} or _MARKS.search(file.head) is not None
 
 
 def _read(top: list[Section]) -> Iterator[Fact]:
@@ -93,4 +82,4 @@ def _extended(rows: list[Section]) -> bool:
     return not any(row.words[:1] == ("no",) for row in rows)
 
 
-frr = Reader(title="FRR", claims=_claims, read=lambda file: by_hostname(file, _read))
+frr = Reader(title="FRR", read=lambda file: by_hostname(file, _read))

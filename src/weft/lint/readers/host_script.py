@@ -8,7 +8,7 @@ from weft.lint.reader import File, Reader
 
 
 def _claims(file: File) -> bool:
-    return file.is_shell and any(True for _ in nic_facts(file.commands))
+    return any(True for _ in nic_facts(file.commands))
 
 
 def _read(file: File) -> Iterator[Fact]:

@@ -6,7 +6,7 @@ import re2
 
 from weft.lint.document import whole
 from weft.lint.facts import Address, Bond, Fact, Port, Side
-from weft.lint.reader import File, Reader
+from weft.lint.reader import YAML_ENDS, File, Reader
 from weft.lint.sections import sections
 
 _SWITCH = re2.compile(r"swp\d+")
@@ -14,9 +14,8 @@ _STARTS = frozenset({"auto", "allow-auto", "allow-hotplug"})
 
 
 def _claims(file: File) -> bool:
-    if file.documents:
-        return any(tree["network"]["ethernets"] for tree in file.documents)
-    return re2.search(r"(?m)^iface \S+ inet", file.head) is not None
+    netplan = any(tree["network"]["ethernets"] for tree in file.documents)
+    return netplan or not file.name.endswith(YAML_ENDS)
 
 
 def _read(file: File) -> Iterator[Fact]:

@@ -12,12 +12,6 @@ _DIRECTIVE = re2.compile(r"#SBATCH\s+(--?[A-Za-z-]+)(?:[=\s]\s*(\S+))?")
 
 
 def _claims(file: File) -> bool:
-    if file.name.endswith((".yaml", ".yml", ".json", ".xml", ".service")):
-        return False
-    if not file.is_shell and "NCCL_" not in file.text.content:
-        return False
-    if file.name.endswith((".conf", "Dockerfile")):
-        return False
     return file.is_shell or any(
         is_of_job(name) for command in file.commands for name, _ in command.assignments
     )

@@ -4,23 +4,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-import re2
-
 from weft.lint import facts
 from weft.lint.document import whole
 from weft.lint.quality import CLASSES
 from weft.lint.reader import File, Reader, of_device
-from weft.lint.sections import Section, is_document, sections, speed_gbit
+from weft.lint.sections import Section, sections, speed_gbit
 
-_MARKS: Final = re2.compile(r"(?m)^(class-of-service|protocols|interfaces|routing-options) \{")
 _CLOSERS: Final = "{};"
 _DEFAULT_PATHS: Final = 16
 _BITS: Final = 2
 """Code points are written in binary."""
-
-
-def _claims(file: File) -> bool:
-    return not is_document(file) and _MARKS.search(file.text.content) is not None
 
 
 def _read(file: File) -> Iterator[facts.Fact]:
@@ -230,4 +223,4 @@ def _turns(service: Section, queues: dict[str, int | None]) -> Iterator[facts.Fa
                 yield facts.Marking(at=mark.at, ecn=ecn, queues=(queue,))
 
 
-junos = Reader(title="Juniper Junos", claims=_claims, read=_read)
+junos = Reader(title="Juniper Junos", read=_read)

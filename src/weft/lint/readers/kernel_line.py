@@ -10,10 +10,6 @@ from weft.lint.reader import File, Reader
 _GRUB = re2.compile(r'GRUB_CMDLINE_LINUX(?:_DEFAULT)?\s*=\s*"?(.*?)"?\s*$')
 
 
-def _claims(file: File) -> bool:
-    return file.text.stem in {"grub", "cmdline"} or "GRUB_CMDLINE_LINUX" in file.head
-
-
 def _read(file: File) -> Iterator[Fact]:
     for number, line in file.lines():
         match = _GRUB.match(line)
@@ -23,4 +19,4 @@ def _read(file: File) -> Iterator[Fact]:
             yield option(file.at(number), "kernel", name, value)
 
 
-kernel_line = Reader(title="kernel command line", claims=_claims, read=_read)
+kernel_line = Reader(title="kernel command line", read=_read)

@@ -12,12 +12,6 @@ _LONGEST = 4095
 _NAME = re2.compile(r"[A-Z][A-Z0-9_]*")
 
 
-def _claims(file: File) -> bool:
-    return file.text.stem in {"nccl.conf", ".nccl.conf"} or (
-        file.name.endswith(".conf") and re2.search(r"(?m)^NCCL_\w+=", file.head) is not None
-    )
-
-
 def _read(file: File) -> Iterator[Fact]:
     for number, line in file.lines():
         if not line.strip() or line.startswith("#"):
@@ -47,4 +41,4 @@ def _wrong(line: str, name: str, equals: str, value: str) -> str:
     return "NCCL takes quotes for a part of the value" if value[:1] in {'"', "'"} else ""
 
 
-nccl_conf = Reader(title="nccl.conf", claims=_claims, read=_read)
+nccl_conf = Reader(title="nccl.conf", read=_read)

@@ -12,10 +12,6 @@ from weft.readers.untrusted import Malformed, xml_value
 Path = tuple[tuple[str, Mapping[str, Any]], ...]
 
 
-def _claims(file: File) -> bool:
-    return file.name.endswith(".xml") and ("<system" in file.head or "<cpu " in file.head)
-
-
 def _elements(tag: str, value: Any, above: Path) -> Iterator[tuple[str, Any, Path]]:  # noqa: ANN401 - any XML
     """Yield every element with its tag and those above it, outermost first."""
     for one in value if isinstance(value, list) else [value]:
@@ -54,4 +50,4 @@ def _read(file: File) -> Iterator[Fact]:
             )
 
 
-nccl_topology = Reader(title="topology of NCCL", claims=_claims, read=_read)
+nccl_topology = Reader(title="topology of NCCL", read=_read)

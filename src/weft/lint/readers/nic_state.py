@@ -1,24 +1,12 @@
 """What tools printed of running NICs: ``mlnx_qos -i``, ``ip link``, as in a bundle."""
 
 from collections.abc import Iterator, Mapping
-from typing import Final
-
-import re2
 
 from weft.inventory.inventory import Reading
 from weft.inventory.values import Value, whole
 from weft.lint.facts import Fact, Interfaces, Map, Mapped, Pause, Port, Side, Trust
 from weft.lint.reader import File, Reader
 from weft.readers.read import read_text
-
-_MARKS: Final = re2.compile(
-    r"(?m)^(Priority trust state|PFC configuration:|dscp2prio mapping|"
-    r"\d+: \S+: <[A-Z,_-]+> mtu )"
-)
-
-
-def _claims(file: File) -> bool:
-    return not file.is_shell and not file.documents and _MARKS.search(file.head) is not None
 
 
 def _read(file: File) -> Iterator[Fact]:
@@ -71,4 +59,4 @@ def _ports(name: str) -> tuple[str, ...]:
     return (name,) if name else ()
 
 
-nic_state = Reader(title="printed state of NICs", claims=_claims, read=_read)
+nic_state = Reader(title="printed state of NICs", read=_read)

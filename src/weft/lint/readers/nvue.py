@@ -28,9 +28,7 @@ _ROCE_MODES: Final = frozenset({"lossless", "lossy"})
 
 
 def _claims(file: File) -> bool:
-    if _COMMAND.search(file.text.content):
-        return True
-    return any(True for _ in _sets(file))
+    return _COMMAND.search(file.content) is not None or any(True for _ in _sets(file))
 
 
 def _sets(file: File) -> Iterator[Tree]:

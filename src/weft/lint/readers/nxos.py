@@ -4,34 +4,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-import re2
-
 from weft.lint import facts
 from weft.lint.document import whole
 from weft.lint.filters import filter_facts
-from weft.lint.reader import File, Reader
+from weft.lint.reader import Reader
 from weft.lint.sections import (
     Section,
     by_hostname,
-    is_document,
     numbers,
     switched,
 )
 from weft.lint.switch_lines import addresses, as_number, port, queue_facts, size_after, speaker
 
-_MARKS: Final = re2.compile(
-    r"(?m)^\s*(class-map type |policy-map type |feature bgp|service-policy type |"
-    r"priority-flow-control watch-dog|feature lldp|system qos)"
-)
 _DEFAULT_QUEUE: Final = 0
 _DEFAULT_MTU: Final = 1500
 _POLICY: Final = ("service-policy", "type")
-
-
-def _claims(file: File) -> bool:
-    if is_document(file):
-        return False
-    return _MARKS.search(file.text.content) is not None
 
 
 @dataclass(slots=True)
@@ -317,4 +304,4 @@ def _bgp(one: Section) -> Iterator[facts.Fact]:
         )
 
 
-nxos = Reader(title="Cisco NX-OS", claims=_claims, read=lambda file: by_hostname(file, _read))
+nxos = Reader(title="Cisco NX-OS", read=lambda file: by_hostname(file, _read))

@@ -14,10 +14,6 @@ _DEFAULT_KEY = 0x7FFF
 _MEMBERS = {"full": True, "limited": False}
 
 
-def _claims(file: File) -> bool:
-    return "partition" in file.text.stem and file.name.endswith(".conf")
-
-
 def _read(file: File) -> Iterator[Fact]:
     held, first = "", 0
     for number, line in file.lines():
@@ -64,4 +60,4 @@ def _member(text: str) -> tuple[str, bool | None]:
     return who.strip(), _MEMBERS.get(kind.strip())
 
 
-partitions = Reader(title="partitions.conf", claims=_claims, read=_read)
+partitions = Reader(title="partitions.conf", read=_read)

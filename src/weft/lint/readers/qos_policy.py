@@ -12,12 +12,6 @@ _ROW = re2.compile(r"\s*[\w-][\w ,.x-]*?\s*:\s*(\d+)\s*")
 _LEVEL = re2.compile(r"\s*sl\s*:\s*(\d+)\s*")
 
 
-def _claims(file: File) -> bool:
-    return "qos" in file.text.stem and any(
-        line.strip() in {"qos-ulps", "qos-levels", "qos-setup"} for _, line in file.lines()
-    )
-
-
 def _read(file: File) -> Iterator[Fact]:
     inside, began = "", 0
     for number, line in file.lines():
@@ -36,4 +30,4 @@ def _read(file: File) -> Iterator[Fact]:
         yield flaw(file.at(began), "qos_section", inside=inside)
 
 
-qos_policy = Reader(title="QoS policy of OpenSM", claims=_claims, read=_read)
+qos_policy = Reader(title="QoS policy of OpenSM", read=_read)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import re2
 
-from weft.generate.rendered import BY_WEFT, FABRIC, UNSEEN
 from weft.lint.facts import Fact, Meant
 from weft.lint.reader import File, Reader
+from weft.readers.rendered import BY_WEFT, FABRIC, UNSEEN
 
 _FOR_OTHERS = re2.compile(r"# (?:Helm values|Ansible: inventory) of .{1,200}")
 _UFM = re2.compile(r"# UFM for [^\n]{1,200}\n\nWhat the plan wants of UFM, point by point\.")

@@ -11,15 +11,6 @@ from weft.lint.reader import File, Reader
 _PAIR = re2.compile(r"(\w+)=(\S+)")
 
 
-def _claims(file: File) -> bool:
-    if not file.name.endswith(".conf"):
-        return False
-    known = re2.search(
-        r"(?m)^(ClusterName|SlurmctldHost|TopologyPlugin|NodeName|PartitionName)=", file.head
-    )
-    return file.text.stem == "slurm.conf" or known is not None
-
-
 def _read(file: File) -> Iterator[Fact]:
     for number, line in file.lines():
         text = line.partition("#")[0].strip()
@@ -34,4 +25,4 @@ def _read(file: File) -> Iterator[Fact]:
             yield option(file.at(number), "slurm", name, value)
 
 
-slurm_conf = Reader(title="slurm.conf", claims=_claims, read=_read)
+slurm_conf = Reader(title="slurm.conf", read=_read)

@@ -8,15 +8,14 @@ from weft.lint.document import Tree
 from weft.lint.facts import Fact, TreeSwitch
 from weft.lint.flaws import flaw
 from weft.lint.hostlist import expand, turned
-from weft.lint.reader import File, Reader
+from weft.lint.reader import YAML_ENDS, File, Reader
 
 _PAIR = re2.compile(r"(\w+)=(\S+)")
 
 
 def _claims(file: File) -> bool:
-    if file.name.endswith((".yaml", ".yml")):
-        return any(True for tree in file.documents for _ in _trees(tree))
-    return re2.search(r"(?m)^(SwitchName|BlockName)=", file.head) is not None
+    tree = any(True for tree in file.documents for _ in _trees(tree))
+    return tree or not file.name.endswith(YAML_ENDS)
 
 
 def _trees(tree: Tree) -> Iterator[Tree]:

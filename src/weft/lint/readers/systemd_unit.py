@@ -11,15 +11,8 @@ from weft.lint.reader import File, Reader
 from weft.lint.shell import commands
 
 _SECTION = re2.compile(r"\[(\w+)\]")
-_HEADING = re2.compile(r"(?m)^(\[(Service|Unit)\]|Limit[A-Z]+=)")
 _ROW = re2.compile(r"(\w+)\s*=\s*(.*)")
 _RUNS = frozenset({"ExecStart", "ExecStartPre", "ExecStartPost"})
-
-
-def _claims(file: File) -> bool:
-    return file.name.endswith(".service") or (
-        file.name.endswith(".conf") and _HEADING.search(file.head) is not None
-    )
 
 
 def _read(file: File) -> Iterator[Fact]:
@@ -49,4 +42,4 @@ def _inside(file: File, number: int, name: str, value: str) -> Iterator[Fact]:
     yield from nic_facts(found)
 
 
-systemd_unit = Reader(title="systemd units", claims=_claims, read=_read)
+systemd_unit = Reader(title="systemd units", read=_read)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from weft.generate.target import MANIFEST, Configuration
+from weft.generate.target import Configuration
+from weft.readers.rendered import MANIFEST
 from weft.report.page import Block, Sentences, Table, View, table
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from weft.lint.diff import Drift, Row, Verdict
+from weft.check.diff import Drift, Row, Verdict
 from weft.report.page import (
     Block,
     Columns,
@@ -88,6 +88,6 @@ def _lines(row: Row) -> Iterator[str]:
 
 
 drift = View(
-    shows="weft.lint.diff.Drift", verb="diff", title=_title, answer=_answer, blocks=_blocks,
+    shows="weft.check.diff.Drift", verb="diff", title=_title, answer=_answer, blocks=_blocks,
     is_modelled=False,
 )  # fmt: skip

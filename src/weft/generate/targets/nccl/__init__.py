@@ -3,9 +3,9 @@
 from typing import Final
 
 from weft.generate.plan import Plan
-from weft.generate.rendered import FABRIC, UNSEEN
 from weft.generate.target import Files, declared, header
 from weft.generate.template import text_of
+from weft.readers.rendered import FABRIC, UNSEEN
 
 OWN_PLUGINS: Final = {
     "slingshot": "aws-ofi-nccl on Slingshot takes the site's own settings of libfabric",

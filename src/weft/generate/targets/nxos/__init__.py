@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from weft.errors import Infeasible
-from weft.generate.headroom import KIB
 from weft.generate.lossless import KMAX_OVER_KMIN_AT_LEAST, SWITCH_MTU_BYTES
 from weft.generate.plan import Plan
 from weft.generate.switch_text import Lossless, lossless_of, switch_files, vendor_refusal
 from weft.generate.target import Files, declared
+from weft.network.headroom import KIB
 from weft.network.network import layout
 
 STRICT: Final = 7

@@ -1,9 +1,9 @@
 """NVIDIA UFM: what to set in it, and what its own subnet manager knows beyond OpenSM."""
 
 from weft.generate.plan import Plan
-from weft.generate.rendered import PLACEHOLDER
 from weft.generate.target import Files, declared, header
 from weft.generate.template import text_of
+from weft.readers.rendered import PLACEHOLDER
 
 
 def _files(plan: Plan) -> Files:

@@ -3,9 +3,9 @@
 import pytest
 
 from weft import api, report
+from weft.check.diff import Verdict
 from weft.cli import app
 from weft.generate.target import render, suitable, write
-from weft.lint.diff import Verdict
 
 CLUSTER = """\
 apiVersion: weft/v1

@@ -106,7 +106,7 @@ def _kind(row: Mapping[str, Any]) -> _Kind:
     return _Kind(**given)
 
 
-_TABLE: Final[Any] = table.rows("weft.lint", "diff.yaml")
+_TABLE: Final[Any] = table.rows("weft.check", "diff.yaml")
 _KINDS: Final[Mapping[type, _Kind]] = {
     getattr(facts_module, row["of"]): _kind(row) for row in _TABLE["kinds"]
 }
