@@ -42,7 +42,14 @@ LANE = np.dtype(
 )
 """By link and class."""
 COUNTS = np.dtype(
-    [("links", "i8"), ("classes", "i8"), ("queued", "i8"), ("head", "i8"), ("solved", "i8")],
+    [
+        ("links", "i8"),
+        ("flows", "i8"),
+        ("classes", "i8"),
+        ("queued", "i8"),
+        ("head", "i8"),
+        ("solved", "i8"),
+    ],
     align=True,
 )
 
@@ -71,6 +78,8 @@ class _Tables(NamedTuple):
     hop_link: npt.NDArray[np.int64]
     sends: npt.NDArray[np.int64]
     """By flow: whether it sends now."""
+    rate: npt.NDArray[np.float64]
+    """By flow; 0 where it does not send."""
     of_flow: npt.NDArray[np.int64]
     weight: npt.NDArray[np.float64]
     priority: npt.NDArray[np.int64]
@@ -90,7 +99,7 @@ class _State(_Tables):
 
 @inner
 def _limit(state, flow_id, link_id):
-    """Return the lowest level on the path of a flow beside one link."""
+    """Return the lowest level on the path of a flow beside one link, if that is on it."""
     classes = state.counts[0].classes
     lowest = INFINITE
     for hop in range(state.first_hop[flow_id], state.first_hop[flow_id + 1]):
@@ -210,7 +219,7 @@ def _pass_on(state, link_id, number):
 
 @entry
 def _settle(state, most_solved):
-    """Solve links until no level changes; return whether that ended."""
+    """Solve links until no level changes, and find all rates; return whether that ended."""
     counts = state.counts[0]
     stop = counts.solved + most_solved
     while counts.head != counts.queued:
@@ -231,6 +240,10 @@ def _settle(state, most_solved):
                 continue
             lane.level = lane.new
             _pass_on(state, link_id, number)
+    for flow_id in range(counts.flows):
+        state.rate[flow_id] = 0.0
+        if state.sends[flow_id] == 1:
+            state.rate[flow_id] = _limit(state, flow_id, -1)
     return True
 
 
@@ -241,7 +254,7 @@ def rates_by_class(bytes_per_s: Floats, uses: Uses, classes: Classes) -> Floats:
     """
     state = _state(bytes_per_s, uses, classes)
     state.sends[:] = 1
-    return _rates(state, uses, np.arange(len(bytes_per_s)))
+    return _rates(state, np.arange(len(bytes_per_s)))
 
 
 def complete_by_class(
@@ -296,9 +309,8 @@ class _Course:
             changed.append(self._begin(now[~sending & ~self.arriving[now]]))
             self._arrive(arrived)
         sends = np.flatnonzero(self.state.sends)
-        self.rate[:] = 0.0
         links = np.unique(np.concatenate(changed))
-        self.rate[sends] = _rates(self.state, self.uses, links)[sends]
+        self.rate = _rates(self.state, links)
         with np.errstate(divide="ignore"):
             self.event_s[sends] = self.now_s + self.left[sends] / self.rate[sends]
 
@@ -365,7 +377,7 @@ class _Course:
         )  # fmt: skip
 
 
-def _rates(state: _State, uses: Uses, changed: Ints) -> Floats:
+def _rates(state: _State, changed: Ints) -> Floats:
     """Settle all levels after a change of some links; return the rate of every flow."""
     counts = state.counts[0]
     state.queue[: len(changed)] = changed
@@ -373,15 +385,7 @@ def _rates(state: _State, uses: Uses, changed: Ints) -> Floats:
     counts.head, counts.queued = 0, len(changed)
     if not _settle(state, MOST_SOLVED * counts.links):
         raise Infeasible("rates by class do not settle; use --fidelity packet")
-    classes = int(counts.classes)
-    hops = np.diff(uses.start)
-    owner = np.repeat(np.arange(len(hops)), hops)
-    levels = state.lanes.level[uses.links * classes + state.of_flow[owner]]
-    found = np.full(len(hops), np.inf)
-    used = np.flatnonzero(hops)
-    if len(used):
-        found[used] = np.minimum.reduceat(levels, uses.start[:-1][used])
-    return found
+    return state.rate.copy()
 
 
 def _state(bytes_per_s: Floats, uses: Uses, classes: Classes) -> _State:
@@ -390,14 +394,15 @@ def _state(bytes_per_s: Floats, uses: Uses, classes: Classes) -> _State:
     owner = np.repeat(np.arange(len(uses.start) - 1), np.diff(uses.start))
     weight = np.ones(len(uses.links)) if uses.weight is None else uses.weight
     counts, lanes = table(1, COUNTS), table(max(1, links * count), LANE)
-    counts.links, counts.classes = max(1, links), count
+    flows = len(uses.start) - 1
+    counts.links, counts.flows, counts.classes = max(1, links), flows, count
     lanes.level = np.inf
     return _State(
         counts=counts, lanes=lanes, bytes_per_s=np.array(bytes_per_s, float),
         first_use=np.searchsorted(uses.links[order], np.arange(links + 1)).astype(np.int64),
         use_flow=owner[order].astype(np.int64), use_weight=np.array(weight[order], float),
         first_hop=uses.start.astype(np.int64), hop_link=uses.links.astype(np.int64),
-        sends=np.zeros(len(uses.start) - 1, np.int64),
+        sends=np.zeros(flows, np.int64), rate=np.zeros(flows),
         of_flow=classes.of_flow.astype(np.int64), weight=np.array(classes.weight, float),
         priority=classes.priority.astype(np.int64),
         turn=np.argsort(-classes.priority, kind="stable").astype(np.int64),
