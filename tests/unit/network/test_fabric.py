@@ -44,7 +44,7 @@ def test_payload_of_rdma_write_agrees_with_perftest():
 
 
 def test_an_unknown_load_balancing_mode_lists_those_that_exist():
-    with pytest.raises(UnknownName, match="ecmp, adaptive, planned"):
+    with pytest.raises(UnknownName, match="ecmp, adaptive, flowlet, planned"):
         fabric.find("roce").balanced("magic")
 
 
