@@ -80,6 +80,36 @@ def test_trimming_serves_numbered_packets_too(recovery, balancing):
     assert outcome.counts["packets_alive"] == 0
 
 
+@pytest.mark.parametrize("recovery", ["trim", "selective_repeat"])
+def test_a_coin_trims_the_last_packet_in_place_of_the_one_that_comes(recovery):
+    """As many packets are trimmed, others: the queue is as long, and every byte arrives."""
+    first, last = (
+        simulate(
+            network(64),
+            incast(32, MIB),
+            replace(DROPS, recovery=recovery, trimming=True, trims_last_ratio=ratio),
+        )
+        for ratio in (0.0, 0.5)
+    )
+    assert (last.end_ps != first.end_ps).any()
+    assert last.counts["trims"] == pytest.approx(first.counts["trims"], rel=0.2)
+    assert last.links.largest_queue_bytes.max() == first.links.largest_queue_bytes.max()
+    assert last.completion_ps == pytest.approx(first.completion_ps, rel=0.05)
+    assert (last.received_bytes == MIB).all()
+    assert last.counts["packets_alive"] == 0
+
+
+def test_what_can_be_paused_is_trimmed_as_it_comes():
+    """A packet in a queue has an account with the switch, so none of them is trimmed there."""
+    options = replace(DROPS, recovery="trim", flow_control=FlowControl.PFC, headroom_bytes=0)
+    one, other = (
+        simulate(network(64), incast(32, MIB), replace(options, trims_last_ratio=ratio))
+        for ratio in (0.0, 0.5)
+    )
+    assert one.counts["trims"] > 0
+    assert (one.end_ps == other.end_ps).all()
+
+
 def test_going_back_resends_more_than_repeating_what_is_missing():
     def sent(recovery):
         outcome = simulate(network(64), incast(16, MIB), replace(DROPS, recovery=recovery))

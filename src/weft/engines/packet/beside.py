@@ -6,12 +6,12 @@ carry their headers for nothing.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from weft.engines.packet.names import node_names, tiers_of
-from weft.engines.packet.wiring import Wiring
+from weft.engines.packet.wiring import Wiring, with_ends
 from weft.network.graph import Graph
 from weft.spec.cluster import Cluster
 
@@ -69,33 +69,17 @@ def with_beside(wiring: Wiring, beside: Beside, network: Wiring, cluster: Cluste
     places = beside.places
     if not places:
         return wiring
-    count = len(places)
     hosts = {host_of(place, cluster) for place in places if place[0] != "switch"}
-    shifted = wiring.hosts + count
-    domain_at = {host: shifted + wiring.switches + n for n, host in enumerate(sorted(hosts))}
+    domain_at = {host: wiring.switches + n for n, host in enumerate(sorted(hosts))}
     node, rate, wait_s = _joints(places, beside.reducing, network, cluster)
     at = [
-        shifted + number if kind == "switch" else domain_at[host_of((kind, number), cluster)]
+        number if kind == "switch" else domain_at[host_of((kind, number), cluster)]
         for (kind, _), number in zip(places, node, strict=True)
     ]
-    ends = wiring.hosts + np.arange(count)
-    source, target = (
-        np.where(side >= wiring.hosts, side + count, side)
-        for side in (wiring.source, wiring.target)
-    )
-    errors, endless = wiring.bit_error_ratio, wiring.endless
-    return replace(
-        wiring,
-        nics=wiring.hosts,
-        hosts=shifted,
-        switches=wiring.switches + len(hosts),
-        source=np.concatenate([source, ends, at]),
-        target=np.concatenate([target, at, ends]),
-        bytes_per_s=np.concatenate([wiring.bytes_per_s, rate, rate]),
-        propagation_s=np.concatenate([wiring.propagation_s, np.zeros(count), wait_s]),
-        bit_error_ratio=None if errors is None else np.append(errors, np.zeros(2 * count)),
-        endless=None if endless is None else np.append(endless, np.zeros(2 * count, bool)),
-    )
+    return with_ends(
+        wiring, np.array(at), wiring.switches + len(hosts),
+        bytes_per_s=np.array(rate), in_s=np.zeros(len(at)), out_s=np.array(wait_s),
+    )  # fmt: skip
 
 
 def _joints(

@@ -1,6 +1,6 @@
 """What a congestion control is: hooks on one flow's row, and named knobs.
 
-Hooks change the row and return nothing:
+Hooks change the row and return nothing; those that a control leaves out change nothing:
 
 * ``on_begin(flow, knobs, line_ps_per_byte, now)``: the flow starts
 * ``on_send(flow, knobs, line_ps_per_byte, payload_bytes, now)``: a packet leaves; set pace here
@@ -31,6 +31,26 @@ from weft.engines.packet.tables import Feedback
 from weft.kernel import inner
 
 Kernel = Callable[..., Any]
+
+
+@inner
+def ignore_send(flow, knobs, line_ps_per_byte, payload_bytes, now):
+    """Leave the flow as it is."""
+
+
+@inner
+def ignore_ack(flow, knobs, line_ps_per_byte, payload_bytes, marked, round_trip, now):
+    """Leave the flow as it is."""
+
+
+@inner
+def ignore_cnp(flow, knobs, line_ps_per_byte, now):
+    """Leave the flow as it is."""
+
+
+@inner
+def ignore_loss(flow, knobs, line_ps_per_byte, payload_bytes, now):
+    """Leave the flow as it is: the packet is sent again at the same pace."""
 
 
 @inner
@@ -69,31 +89,11 @@ class Control:
     """Name -> default, in the order that the hooks index them."""
     source: str
     on_begin: Kernel
-    on_send: Kernel
-    on_ack: Kernel
-    on_cnp: Kernel
-    on_loss: Kernel
+    on_send: Kernel = ignore_send
+    on_ack: Kernel = ignore_ack
+    on_cnp: Kernel = ignore_cnp
+    on_loss: Kernel = ignore_loss
     on_arrival: Kernel = ignore_arrival
     on_grant: Kernel = ignore_grant
     on_answer: Kernel = ignore_answer
     on_clock: Kernel = ignore_clock
-
-
-@inner
-def ignore_send(flow, knobs, line_ps_per_byte, payload_bytes, now):
-    """Leave the flow as it is."""
-
-
-@inner
-def ignore_ack(flow, knobs, line_ps_per_byte, payload_bytes, marked, round_trip, now):
-    """Leave the flow as it is."""
-
-
-@inner
-def ignore_cnp(flow, knobs, line_ps_per_byte, now):
-    """Leave the flow as it is."""
-
-
-@inner
-def ignore_loss(flow, knobs, line_ps_per_byte, payload_bytes, now):
-    """Leave the flow as it is: the packet is sent again at the same pace."""

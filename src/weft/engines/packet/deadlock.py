@@ -6,6 +6,7 @@ holds of it. Where that relation has a cycle, pauses (or credits) can stop the c
 """
 
 from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
@@ -59,25 +60,9 @@ def _waits(state: State) -> Waits:
 
 
 def _cycle(waits: Waits) -> tuple[int, ...]:
-    """Find one cycle by walking in depth; a link is done once nothing below it has one."""
-    done: set[int] = set()
-    for first in sorted(waits):
-        path: list[int] = []
-        todo = [(first, iter(sorted(waits.get(first, ()))))]
-        on_path = {first}
-        path.append(first)
-        while todo and first not in done:
-            link, further = todo[-1]
-            follower = next((one for one in further if one not in done), None)
-            if follower is None:
-                todo.pop()
-                path.pop()
-                on_path.discard(link)
-                done.add(link)
-            elif follower in on_path:
-                return tuple(path[path.index(follower) :])
-            else:
-                todo.append((follower, iter(sorted(waits.get(follower, ())))))
-                path.append(follower)
-                on_path.add(follower)
+    """Find one cycle: every link in it waits for the next, the last for the first."""
+    try:
+        TopologicalSorter(waits).prepare()
+    except CycleError as error:
+        return tuple(reversed(error.args[1][1:]))
     return ()

@@ -3,7 +3,7 @@
 import numpy as np
 
 from weft.engines.packet import congestion as _congestion  # noqa: F401 - part of the sources
-from weft.engines.packet.balance import CUT, next_random_out
+from weft.engines.packet.balance import CUT, THIRTY_BITS, next_random_out
 from weft.engines.packet.events import NEVER, schedule
 from weft.engines.packet.flow_control import credit_of, free_share, has_credit, hold, let_go
 from weft.engines.packet.hooks import on_clock, pick_link
@@ -20,7 +20,13 @@ from weft.engines.packet.lanes import (
 )
 from weft.engines.packet.sender import has_more, may_send_now, pull_packet, wait_until
 from weft.engines.packet.tables import Event, FlowControl, Kind
-from weft.engines.packet.wire import give_back, put_on_wire, queue_control, queue_data
+from weft.engines.packet.wire import (
+    give_back,
+    put_on_wire,
+    queue_control,
+    queue_data,
+    swap_contents,
+)
 from weft.kernel import choice, inner, prefetch
 
 START = int(Event.START)
@@ -270,6 +276,8 @@ def receive_at_switch(state, link_id, packet_id, now):
             give_back(state, packet_id)
             return -1
         state.counts[0].trims += 1
+        if settings.trims_last_ratio > 0 and _trims_last(state, settings, out, packet):
+            swap_contents(state.packets[out.data_tail], packet)
         packet.kind = TRIMMED
         packet.wire_bytes = settings.control_bytes
         if out.target >= settings.hosts:
@@ -282,6 +290,17 @@ def receive_at_switch(state, link_id, packet_id, now):
     if settings.flow_control != NONE:
         hold(state, from_id, packet, lane_id, now)
     return out_id if queue_data(state, out, packet_id) else -1
+
+
+@inner
+def _trims_last(state, settings, out, packet):
+    """Say whether a full queue trims its last packet in place of the one that comes.
+
+    A coin, so that what comes in step with others is not trimmed again and again. [NDP]
+    """
+    if out.data_head < 0 or next_random_out(out) >= THIRTY_BITS * settings.trims_last_ratio:
+        return False
+    return state.packets[out.data_tail].wire_bytes == packet.wire_bytes
 
 
 @inner

@@ -21,7 +21,7 @@ from weft.engines.packet.recover import KEEP, REPLY_ACK, REPLY_NACK, is_finished
 from weft.engines.packet.relay import feed
 from weft.engines.packet.sender import join_ring, leave_ring
 from weft.engines.packet.tables import Event, Feedback, Kind
-from weft.engines.packet.wire import give_back, queue_control, take_packet
+from weft.engines.packet.wire import give_back, new_packet, queue_control
 from weft.kernel import inner
 
 TIMER = int(Event.TIMER)
@@ -50,13 +50,9 @@ def _notify(state, flow_id, host, now):
         return
     flow.last_cnp = now
     state.counts[0].cnps += 1
-    packet_id = take_packet(state)
-    packet = state.packets[packet_id]
-    packet.flow = flow_id
-    packet.traffic_class = flow.traffic_class
-    packet.payload_bytes = 0
-    packet.marked = 0
-    _reply(state, packet_id, CNP, host)
+    control_bytes = state.settings[0].control_bytes
+    packet_id = new_packet(state, flow_id, flow.source, CNP, control_bytes)
+    queue_control(state, state.links[state.hosts[host].uplink], packet_id)
 
 
 @inner

@@ -17,7 +17,7 @@ from weft.engines.packet.beside import BESIDE, Beside, Place, with_beside
 from weft.engines.packet.from_network import endpoint, wiring_of
 from weft.engines.packet.inside import Inside, lane_of, with_inside
 from weft.engines.packet.simulation import FOREVER_PS, PS_PER_S, Flows, Relay
-from weft.engines.packet.wiring import Wiring
+from weft.engines.packet.wiring import Wiring, with_ends
 from weft.errors import Infeasible
 from weft.network.faults import faults_of, links_of
 from weft.network.forwarding import Forwarding
@@ -356,27 +356,10 @@ def _with_lines(work: Work, wiring: Wiring) -> Wiring:
     count = len(work.lines)
     if not count:
         return wiring
-    ends = wiring.hosts + np.arange(2 * count)
     joints = np.repeat(_joints(work), 2)
-    switch = wiring.hosts + 2 * count + wiring.switches + joints
     # Half of the delay on the way in and half on the way out, less nothing: one byte is short.
     half_s = np.repeat([delay / PS_PER_S / 2 for _, delay in work.lines], 2)
-    source, target = (
-        np.where(side >= wiring.hosts, side + 2 * count, side)
-        for side in (wiring.source, wiring.target)
-    )
-    rate = wiring.bytes_per_s.max()
-    errors = wiring.bit_error_ratio
-    endless = wiring.endless
-    return replace(
-        wiring,
-        nics=wiring.hosts if wiring.nics is None else wiring.nics,
-        endless=None if endless is None else np.append(endless, np.zeros(4 * count, bool)),
-        hosts=wiring.hosts + 2 * count,
-        switches=wiring.switches + int(joints.max()) + 1,
-        source=np.concatenate([source, ends, switch]),
-        target=np.concatenate([target, switch, ends]),
-        bytes_per_s=np.concatenate([wiring.bytes_per_s, np.full(4 * count, rate)]),
-        propagation_s=np.concatenate([wiring.propagation_s, half_s, half_s]),
-        bit_error_ratio=None if errors is None else np.append(errors, np.zeros(4 * count)),
-    )
+    return with_ends(
+        wiring, wiring.switches + joints, wiring.switches + int(joints.max()) + 1,
+        bytes_per_s=np.full(2 * count, wiring.bytes_per_s.max()), in_s=half_s, out_s=half_s,
+    )  # fmt: skip

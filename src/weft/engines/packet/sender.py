@@ -7,7 +7,7 @@ from weft.engines.packet.hooks import choose_entropy, on_send, pick_sequence
 from weft.engines.packet.lanes import ring_of, settings_of
 from weft.engines.packet.nic import charge, ready_for
 from weft.engines.packet.tables import Event, Kind
-from weft.engines.packet.wire import take_packet
+from weft.engines.packet.wire import new_packet
 from weft.kernel import inner
 
 TIMER = int(Event.TIMER)
@@ -78,17 +78,10 @@ def pull_packet(state, host, traffic_class, now):
     sequence = pick_sequence(settings.recovery, state, flow_id)
     left = min(flow.to_send_bytes, flow.total_bytes - sequence * settings.mtu_bytes)
     payload = min(left, settings.mtu_bytes)
-    packet_id = take_packet(state)
+    packet_id = new_packet(state, flow_id, flow.target, DATA, payload + settings.header_bytes)
     packet = state.packets[packet_id]
-    packet.flow = flow_id
-    packet.target = flow.target
-    packet.traffic_class = traffic_class
     packet.sequence = sequence
     packet.payload_bytes = payload
-    packet.wire_bytes = payload + settings.header_bytes
-    packet.ingress = -1
-    packet.kind = DATA
-    packet.marked = 0
     packet.sent_at = now
     packet.telemetry = 0.0
     if settings.numbered:

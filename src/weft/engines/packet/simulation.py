@@ -63,6 +63,12 @@ MOST_PACKETS = (1 << 31) - 1
 SEED_MASK = (1 << 62) - 1
 MOST_CLASSES = 15
 """Data lanes of InfiniBand; Ethernet has eight priorities."""
+COPIED = (
+    "header_bytes", "control_bytes", "credit_unit_bytes", "credit_overhead_bytes", "xoff_bytes",
+    "xon_bytes", "kmin_bytes", "kmax_bytes", "entropies", "window_packets", "link_retry",
+    "reordering_packets",
+)  # fmt: skip
+"""Options that the kernel takes under the same name, as they are."""
 SHARED_BY_CLASSES = (
     "mtu_bytes", "header_bytes", "control_bytes", "cut_through_bytes", "shared_buffer_bytes",
     "watchdog", "watchdog_detection_ps", "watchdog_restoration_ps", "stalls", "pause_records",
@@ -112,6 +118,9 @@ class Options:
     mtu_bytes: int = 4096
     header_bytes: int = 0
     control_bytes: int = 64
+    trims_last_ratio: float = 0.0
+    """Trimming where nothing pauses: chance that a full queue trims its last packet and takes
+    the one that comes, as NDP's do [Handley et al., SIGCOMM 2017]."""
     cut_through_bytes: int | None = None
     """Forward after so many bytes; none: store and forward."""
     queue_limit_bytes: int = 1 << 40
@@ -255,12 +264,14 @@ def simulate(
 def finish(state: State, *, until_ps: int = FOREVER_PS) -> Outcome:
     """Start the flows of a prepared state and run it until nothing is left to do."""
     begin_flows(state, first_flows(state.flows))
-    stop = Stop.POOL_LOW
-    while stop is Stop.POOL_LOW:
-        stop = Stop(run(state, until_ps))
-        if stop is Stop.POOL_LOW:
-            state = with_larger_pool(state)
-    return _outcome(state, stop)
+    return outcome_of(*run_to(state, until_ps))
+
+
+def run_to(state: State, until_ps: int) -> tuple[State, Stop]:
+    """Run to a time with as many packets as it takes; return the state and why it stopped."""
+    while (stop := Stop(run(state, until_ps))) is Stop.POOL_LOW:
+        state = with_larger_pool(state)
+    return state, stop
 
 
 def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -> State:
@@ -373,15 +384,8 @@ def _links(
     wiring: Wiring, options: Options, rng: np.random.Generator, rng_out: np.random.Generator
 ) -> Table:
     links = table(len(wiring.source), LINK)
-    for name in (
-        "data_head",
-        "data_tail",
-        "control_head",
-        "control_tail",
-        "wire_head",
-        "wire_tail",
-    ):
-        links[name] = -1
+    for name in ("data", "control", "wire"):
+        links[f"{name}_head"] = links[f"{name}_tail"] = -1
     links.start_at[:] = NEVER
     links.propagation[:] = np.rint(wiring.propagation_s * PS_PER_S)
     links.ps_per_byte[:] = PS_PER_S / wiring.bytes_per_s
@@ -635,25 +639,21 @@ def _set_class(row: Any, wiring: Wiring, routes: Routes, options: Options) -> No
     chosen = plugins.load(balancing, options.balancing, Balancing)
     _check_entropies(chosen, options)
     row.hosts, row.leaves, row.links = wiring.hosts, routes.leaves, len(wiring.source)
+    for name in COPIED:
+        row[name] = getattr(options, name)
     row.mtu_bytes = options.payload_bytes
-    row.header_bytes = options.header_bytes
-    row.control_bytes = options.control_bytes
     cut = options.cut_through_bytes
     row.cut_through_bytes = 1 << 40 if cut is None else cut
     row.flow_control = int(options.flow_control)
-    row.credit_unit_bytes = options.credit_unit_bytes
-    row.credit_overhead_bytes = options.credit_overhead_bytes
     row.spacing_bytes, row.update_bytes = options.credit_spacing_bytes, UPDATE_BYTES
     row.feedback = 2 if options.acknowledge else int(control.feedback)
     row.balancing = BALANCINGS.index(options.balancing)
     row.congestion = CONTROLS.index(options.congestion)
     _set_recovery(row, options)
     _set_buffers(row, options)
-    row.xoff_bytes, row.xon_bytes = options.xoff_bytes, options.xon_bytes
-    row.kmin_bytes, row.kmax_bytes = options.kmin_bytes, options.kmax_bytes
     row.pmax = options.pmax_ratio
     row.marking = 1 if control.marking else 2 * chosen.by_host
-    row.entropies, row.chooses = options.entropies, chosen.by_host
+    row.chooses = chosen.by_host
     row.flowlet_gap = options.flowlet_gap_ps
     row.telemetry = control.telemetry
     row.grants = control.on_arrival is not ignore_arrival
@@ -682,16 +682,15 @@ def _set_recovery(row: Any, options: Options) -> None:  # noqa: ANN401 - a row
     each = row.feedback == int(Feedback.ACK)
     row.recovery = RECOVERIES.index(options.recovery)
     row.trims = chosen.trims if options.trimming is None else options.trimming
+    lossy = options.flow_control is FlowControl.NONE
+    row.trims_last_ratio = options.trims_last_ratio if row.trims and lossy else 0.0
     row.numbered = chosen.numbered
     row.selective = chosen.numbered and chosen.selective
-    row.window_packets = options.window_packets
     row.keeps_sender = chosen.numbered or each
     together = min(options.acknowledge_bytes, PLENTY_BYTES)  # counted in 32 bits
     row.acknowledge_bytes = 0 if chosen.numbered or not each else together
     row.acknowledge_every = 1 if each else options.acknowledge_every_packets
-    row.reordering_packets = options.reordering_packets
     row.timeout = options.timeout_ps
-    row.link_retry = options.link_retry
 
 
 def _knobs(control: Control, options: Options) -> npt.NDArray[np.float64]:
@@ -719,7 +718,8 @@ def _by_time(pauses: Any) -> Table:  # noqa: ANN401 - rows
     return cast("Table", pauses[np.lexsort((pauses.link, pauses.begin))])
 
 
-def _outcome(state: State, stop: Stop) -> Outcome:
+def outcome_of(state: State, stop: Stop) -> Outcome:
+    """Read from the tables what has happened so far."""
     counts = state.counts[0]
     return Outcome(
         stopped=stop,

@@ -14,9 +14,9 @@ from weft.engines.packet.simulation import (
     Flows,
     Options,
     Outcome,
-    _outcome,
     first_flows,
     make_state,
+    outcome_of,
     with_larger_pool,
 )
 from weft.engines.packet.skipping import Skipping
@@ -156,7 +156,7 @@ class Running:
 
     def outcome(self) -> Outcome:
         """Return what has happened so far."""
-        found = _outcome(self.state, self.stopped)
+        found = outcome_of(self.state, self.stopped)
         return (
             found if self.skipping is None else with_skips(found, self.skipping, self.repeats)
         )

@@ -321,6 +321,7 @@ SETTINGS = np.dtype(
         ("congestion", "i8"),
         ("recovery", "i8"),
         ("trims", "i8"),
+        ("trims_last_ratio", "f8"),  # how often the last packet of a full queue is trimmed
         ("numbered", "i8"),
         ("selective", "i8"),
         ("grants", "i8"),  # whether receivers decide what may be sent

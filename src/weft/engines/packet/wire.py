@@ -14,7 +14,7 @@ DATA, LOST, LOST_CONTROL = int(Kind.DATA), int(Kind.LOST), int(Kind.LOST_CONTROL
 
 
 @inner
-def take_packet(state):
+def _take(state):
     """Take a packet from the pool; the loop sees to it that there is one."""
     counts = state.counts[0]
     packet = np.int64(counts.free_packet)
@@ -25,6 +25,39 @@ def take_packet(state):
         counts.fresh_packet += 1
     counts.packets_alive += 1
     return packet
+
+
+@inner
+def new_packet(state, flow_id, target, kind, wire_bytes):
+    """Return a packet of a flow to a host that carries nothing and is not marked."""
+    packet_id = _take(state)
+    packet = state.packets[packet_id]
+    packet.flow = flow_id
+    packet.target = target
+    packet.traffic_class = state.flows[flow_id].traffic_class
+    packet.kind = kind
+    packet.wire_bytes = wire_bytes
+    packet.ingress = -1
+    packet.sequence = 0
+    packet.payload_bytes = 0
+    packet.entropy = 0
+    packet.missing = 0
+    packet.marked = 0
+    return packet_id
+
+
+@inner
+def swap_contents(one, other):
+    """Let two packets of data change places: of one size and class, without an account."""
+    one.flow, other.flow = other.flow, one.flow
+    one.target, other.target = other.target, one.target
+    one.sent_at, other.sent_at = other.sent_at, one.sent_at
+    one.payload_bytes, other.payload_bytes = other.payload_bytes, one.payload_bytes
+    one.sequence, other.sequence = other.sequence, one.sequence
+    one.missing, other.missing = other.missing, one.missing
+    one.marked, other.marked = other.marked, one.marked
+    one.entropy, other.entropy = other.entropy, one.entropy
+    one.telemetry, other.telemetry = other.telemetry, one.telemetry
 
 
 @inner

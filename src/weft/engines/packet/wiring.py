@@ -4,7 +4,7 @@ Endpoints (NICs) are nodes 0 .. hosts-1, switches follow. Every endpoint has one
 """
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -78,6 +78,42 @@ def leaf_spine(
         target=target,
         bytes_per_s=np.full(count, bytes_per_s),
         propagation_s=np.full(count, propagation_s),
+    )
+
+
+def with_ends(
+    wiring: Wiring,
+    switch: Ints,
+    switches: int,
+    *,
+    bytes_per_s: Floats,
+    in_s: Floats,
+    out_s: Floats,
+) -> Wiring:
+    """Add endpoints behind the others, each on a link to a switch and one back.
+
+    ``switch`` numbers switches from 0, and there are ``switches`` of them then; the links
+    follow all others, first those into switches, which take ``in_s``.
+    """
+    count = len(switch)
+    ends = wiring.hosts + np.arange(count)
+    at = wiring.hosts + count + switch
+    source, target = (
+        np.where(side >= wiring.hosts, side + count, side)
+        for side in (wiring.source, wiring.target)
+    )
+    errors, endless = wiring.bit_error_ratio, wiring.endless
+    return replace(
+        wiring,
+        nics=wiring.hosts if wiring.nics is None else wiring.nics,
+        hosts=wiring.hosts + count,
+        switches=switches,
+        source=np.concatenate([source, ends, at]),
+        target=np.concatenate([target, at, ends]),
+        bytes_per_s=np.concatenate([wiring.bytes_per_s, bytes_per_s, bytes_per_s]),
+        propagation_s=np.concatenate([wiring.propagation_s, in_s, out_s]),
+        bit_error_ratio=None if errors is None else np.append(errors, np.zeros(2 * count)),
+        endless=None if endless is None else np.append(endless, np.zeros(2 * count, bool)),
     )
 
 

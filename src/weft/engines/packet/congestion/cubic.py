@@ -1,6 +1,6 @@
 """CUBIC: grow along a cubic of the time since the last loss. [RFC 9438]"""
 
-from weft.engines.packet.control import Control, ignore_cnp, ignore_send
+from weft.engines.packet.control import Control
 from weft.engines.packet.tables import Feedback
 from weft.kernel import inner
 
@@ -60,8 +60,6 @@ cubic = Control(
     },
     source="RFC 9438, CUBIC for Fast and Long-Distance Networks",
     on_begin=_begin,
-    on_send=ignore_send,
     on_ack=_ack,
-    on_cnp=ignore_cnp,
     on_loss=_loss,
 )

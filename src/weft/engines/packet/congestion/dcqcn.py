@@ -4,7 +4,7 @@ Timers cost no events: what has expired is applied when the flow next sends or i
 Rates are kept as bytes per picosecond in the flow's slots.
 """
 
-from weft.engines.packet.control import Control, ignore_ack, ignore_loss
+from weft.engines.packet.control import Control
 from weft.engines.packet.tables import Feedback
 from weft.kernel import inner
 
@@ -112,7 +112,5 @@ dcqcn = Control(
     source="Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
     on_begin=_begin,
     on_send=_send,
-    on_ack=ignore_ack,
     on_cnp=_cnp,
-    on_loss=ignore_loss,
 )

@@ -1,6 +1,6 @@
 """DCTCP: cut the window by half of the marked share. [Alizadeh et al., SIGCOMM 2010]"""
 
-from weft.engines.packet.control import Control, ignore_cnp, ignore_send
+from weft.engines.packet.control import Control
 from weft.engines.packet.tables import Feedback
 from weft.kernel import inner
 
@@ -62,8 +62,6 @@ dctcp = Control(
     },
     source="Alizadeh et al., Data Center TCP, SIGCOMM 2010; RFC 8257",
     on_begin=_begin,
-    on_send=ignore_send,
     on_ack=_ack,
-    on_cnp=ignore_cnp,
     on_loss=_loss,
 )

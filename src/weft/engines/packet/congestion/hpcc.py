@@ -4,7 +4,7 @@ Switches write the load of a link into packets: queue and rate over a base round
 carry the largest load of their path, as in the variant PINT, not a record per link.
 """
 
-from weft.engines.packet.control import Control, ignore_cnp
+from weft.engines.packet.control import Control
 from weft.engines.packet.tables import Feedback
 from weft.kernel import inner
 
@@ -71,6 +71,5 @@ hpcc = Control(
     on_begin=_begin,
     on_send=_send,
     on_ack=_ack,
-    on_cnp=ignore_cnp,
     on_loss=_loss,
 )

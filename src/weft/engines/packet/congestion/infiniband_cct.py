@@ -5,7 +5,7 @@ control table (CCT) and a timer lowers it. [InfiniBand Architecture 1.3, annex A
 The table here is linear: index i multiplies the time between packets by 1 + i * step.
 """
 
-from weft.engines.packet.control import Control, ignore_ack, ignore_loss
+from weft.engines.packet.control import Control
 from weft.engines.packet.tables import Feedback
 from weft.kernel import inner
 
@@ -55,7 +55,5 @@ infiniband_cct = Control(
     source="InfiniBand Architecture Specification 1.3, annex A10",
     on_begin=_begin,
     on_send=_send,
-    on_ack=ignore_ack,
     on_cnp=_becn,
-    on_loss=ignore_loss,
 )

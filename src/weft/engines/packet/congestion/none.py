@@ -1,12 +1,6 @@
 """No congestion control: every flow sends at line rate and the link level does the rest."""
 
-from weft.engines.packet.control import (
-    Control,
-    ignore_ack,
-    ignore_cnp,
-    ignore_loss,
-    ignore_send,
-)
+from weft.engines.packet.control import Control
 from weft.engines.packet.tables import Feedback
 from weft.kernel import inner
 
@@ -26,8 +20,4 @@ none = Control(
     knobs={},
     source="",
     on_begin=_begin,
-    on_send=ignore_send,
-    on_ack=ignore_ack,
-    on_cnp=ignore_cnp,
-    on_loss=ignore_loss,
 )

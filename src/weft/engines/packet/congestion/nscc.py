@@ -19,7 +19,7 @@ delay calls for an adaptation, which never lets a window grow and starts no new 
 counting. That of July counted a round trip without the target (``adapt_period_targets`` 0).
 """
 
-from weft.engines.packet.control import Control, ignore_cnp, ignore_send
+from weft.engines.packet.control import Control
 from weft.engines.packet.tables import Feedback
 from weft.kernel import inner
 
@@ -187,8 +187,6 @@ nscc = Control(
     },
     source="UEC Specification 1.0; constants of ultraethernet/uet-htsim, sim/uec.cpp",
     on_begin=_begin,
-    on_send=ignore_send,
     on_ack=_ack,
-    on_cnp=ignore_cnp,
     on_loss=_loss,
 )

@@ -25,11 +25,11 @@ import numpy as np
 
 from weft.engines.packet.balance import CUT as CUT_INSIDE
 from weft.engines.packet.balance import MARKED, THIRTY_BITS, next_random_out
-from weft.engines.packet.control import Control, ignore_cnp, ignore_send
+from weft.engines.packet.control import Control
 from weft.engines.packet.events import NEVER
 from weft.engines.packet.lanes import settings_of
 from weft.engines.packet.tables import Feedback, Kind
-from weft.engines.packet.wire import queue_control, take_packet
+from weft.engines.packet.wire import new_packet, queue_control
 from weft.kernel import inner
 
 CREDIT, LOST, ANSWERED, KNOWN, GRANTED, CUT, WANTS, NEXT, PREVIOUS = range(9)
@@ -101,19 +101,9 @@ def _answer(state, flow_id, host):
     unused = np.int64(min(flow.to_send_bytes, flow.window_bytes - flow.in_flight_bytes))
     if unused <= 0:
         return
-    packet_id = take_packet(state)
-    packet = state.packets[packet_id]
-    packet.flow = flow_id
-    packet.target = flow.target
-    packet.traffic_class = flow.traffic_class
-    packet.entropy = 0
-    packet.sequence = 0
-    packet.payload_bytes = unused
-    packet.missing = 0
-    packet.marked = 0
-    packet.kind = TRIMMED
-    packet.wire_bytes = settings_of(state, flow.traffic_class).control_bytes
-    packet.ingress = -1
+    control_bytes = state.settings[0].control_bytes
+    packet_id = new_packet(state, flow_id, flow.target, TRIMMED, control_bytes)
+    state.packets[packet_id].payload_bytes = unused
     flow.to_send_bytes -= unused
     flow.in_flight_bytes += unused
     queue_control(state, state.links[state.hosts[host].uplink], packet_id)
@@ -212,18 +202,10 @@ def _grant(state, host):
     size = min(settings.mtu_bytes, int(_wanted(flow)))
     flow.cc[GRANTED] += size
     host.coming_bytes += size
-    packet_id = take_packet(state)
+    packet_id = new_packet(state, flow_id, flow.source, GRANT, settings.control_bytes)
     packet = state.packets[packet_id]
-    packet.flow = flow_id
-    packet.target = flow.source
-    packet.traffic_class = flow.traffic_class
     packet.sequence = (int(flow.cc[GRANTED]) + settings.mtu_bytes - 1) // settings.mtu_bytes
     packet.entropy = packet.sequence & 0xFF
-    packet.payload_bytes = 0
-    packet.marked = 0
-    packet.kind = GRANT
-    packet.wire_bytes = settings.control_bytes
-    packet.ingress = -1
     queue_control(state, state.links[host.uplink], packet_id)
     state.counts[0].grants += 1
     if _wanted(flow) <= 0:
@@ -303,9 +285,7 @@ rccc = Control(
     },
     source="Ultra Ethernet Specification 1.0; Olteanu et al., EQDS, NSDI 2022",
     on_begin=_begin,
-    on_send=ignore_send,
     on_ack=_ack,
-    on_cnp=ignore_cnp,
     on_loss=_loss,
     on_arrival=_arrival,
     on_grant=_granted,

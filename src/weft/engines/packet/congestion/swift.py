@@ -6,7 +6,7 @@ compared with one target: base + range * clamp(scale / sqrt(window) - offset).
 
 from math import sqrt
 
-from weft.engines.packet.control import Control, ignore_cnp, ignore_send
+from weft.engines.packet.control import Control
 from weft.engines.packet.tables import Feedback
 from weft.kernel import inner
 
@@ -76,8 +76,6 @@ swift = Control(
     },
     source="Kumar et al., Swift: Delay is Simple and Effective, SIGCOMM 2020",
     on_begin=_begin,
-    on_send=ignore_send,
     on_ack=_ack,
-    on_cnp=ignore_cnp,
     on_loss=_loss,
 )
