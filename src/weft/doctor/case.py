@@ -6,8 +6,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
-import re2
-
 from weft import plugins
 from weft.doctor.cause import Clue
 from weft.doctor.configurations import configured
@@ -18,6 +16,7 @@ from weft.inventory.entity import Entity
 from weft.inventory.evidence import Evidence
 from weft.inventory.inventory import Event, Inventory, Reading
 from weft.inventory.values import Value
+from weft.readers.matcher import pattern
 
 _MOST_GPUS: Final = 16
 """Of one host."""
@@ -89,13 +88,8 @@ def _is_one(value: Any, wanted: tuple[Any, ...]) -> bool:  # noqa: ANN401 - any 
                for one in wanted)  # fmt: skip
 
 
-def _matches(pattern: str, text: str) -> bool:
-    return bool(_compiled(pattern).search(text))
-
-
-@cache
-def _compiled(pattern: str) -> Any:  # noqa: ANN401 - re2 has no types
-    return re2.compile(pattern)
+def _matches(wanted: str, text: str) -> bool:
+    return bool(pattern(wanted).search(text))
 
 
 @cache

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from weft.expectations.derive import TUNING
 from weft.inventory.entity import Entity, kind
 from weft.inventory.evidence import Evidence
 from weft.inventory.inventory import Event, Inventory, Setting
@@ -22,6 +23,7 @@ PREFIX: Final = "lint."
 """Begins the code of the event of a rule of weft lint."""
 _KERNEL: Final = "kernel "
 """Begins the name of a setting that is a parameter of the kernel."""
+_TUNING: Final = tuple(f"{_KERNEL}{name.removesuffix('=')}" for name in TUNING)
 _UNSET: Final = "unset"
 
 
@@ -92,11 +94,11 @@ def _placed(entity: Entity, known: set[str]) -> Entity:
 
 
 def _kernel_parameters(inventory: Inventory) -> None:
-    """Note of each parameter that is configured what the running kernel was started with."""
+    """Note of parameters that are configured what the running kernel was started with."""
     names = {
         entity.field("setting"): entity.field("setting").removeprefix(_KERNEL)
         for entity in inventory.configured
-        if entity.kind == "setting" and entity.field("setting").startswith(_KERNEL)
+        if entity.kind == "setting" and entity.key[1].startswith(_TUNING)
     }
     for entity, found in list(inventory.of("host")):
         for reading in found.get("command_line", ())[-1:]:

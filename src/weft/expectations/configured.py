@@ -1,10 +1,7 @@
 """What the entity's own configuration sets, as it was read beside the outputs."""
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
-
-import re2
 
 from weft.expectations.cabling import short_port
 from weft.expectations.expectation import Expectation, Expected
@@ -12,6 +9,7 @@ from weft.expectations.known import Known
 from weft.inventory.entity import Entity
 from weft.inventory.inventory import Setting
 from weft.inventory.values import Value
+from weft.readers.matcher import pattern
 
 
 def expected(
@@ -85,9 +83,4 @@ def _plain(value: Value, alike: dict[str, str]) -> Value:
     if not isinstance(value, str):
         return value
     text = " ".join(value.lower().split())
-    return next((name for name, one in alike.items() if _pattern(one).search(text)), text)
-
-
-@cache
-def _pattern(text: str) -> Any:  # noqa: ANN401 - re2 has no types
-    return re2.compile(text)
+    return next((name for name, one in alike.items() if pattern(one).search(text)), text)

@@ -12,7 +12,7 @@ from weft.inventory.inventory import Inventory, Reading
 from weft.inventory.values import Value, number
 
 _UNREACHABLE: Final = ("fe80:", "127.", "::1", "169.254.")
-_TUNING: Final = (
+TUNING: Final = (
     "iommu", "intel_iommu", "amd_iommu", "pci=", "pcie_", "numa_balancing", "hugepages",
     "default_hugepagesz", "mitigations", "intel_idle", "processor.max_cstate", "isolcpus",
     "nohz_full", "transparent_hugepage", "cgroup_no_v1", "systemd.unified_cgroup_hierarchy",
@@ -163,7 +163,7 @@ def _kernel_parameters(inventory: Inventory) -> None:
     """Keep of the command line of the kernel what should be equal on all hosts."""
     for entity, found in list(inventory.of("host")):
         for reading in found.get("command_line", ())[-1:]:
-            kept = [one for one in _listed(reading.value) if one.startswith(_TUNING)]
+            kept = [one for one in _listed(reading.value) if one.startswith(TUNING)]
             line = " ".join(sorted(kept)) or "none"
             inventory.record(entity, "kernel_parameters", line, reading.evidence)
 

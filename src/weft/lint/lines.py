@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any, Final, get_type_hints
 
-import re2
-
 from weft.inventory import table
 from weft.lint import facts
 from weft.lint.reader import File, Reader
 from weft.lint.text import Place
+from weft.readers.matcher import pattern
 
 Row = Mapping[str, Any]
 Value = Callable[[tuple[str, ...], File], Any]
@@ -25,20 +24,15 @@ def line_readers() -> Mapping[str, Reader]:
     }
 
 
-@cache
-def _pattern(text: str) -> Any:  # noqa: ANN401 - a pattern of re2
-    return re2.compile(text)
-
-
 def _read(row: Row, file: File) -> Iterator[facts.Fact]:
     comment, skipped = row.get("comment"), row.get("skip", "#")
-    made = [(_pattern(one["pattern"]), _makers(row, one)) for one in row["rows"]]
+    made = [(pattern(one["pattern"]), _makers(row, one)) for one in row["rows"]]
     for number, line in file.lines():
         text = line.partition(comment)[0] if comment else line
         if not text.strip() or text.lstrip()[0] in skipped:
             continue
-        for pattern, makers in made:
-            match = pattern.fullmatch(text)
+        for matcher, makers in made:
+            match = matcher.fullmatch(text)
             if match:
                 groups = tuple(group or "" for group in match.groups())
                 for kind, fields in makers:

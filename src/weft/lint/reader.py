@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, Final
+from typing import Final
 
 import re2
 
@@ -15,17 +15,13 @@ from weft.lint.flaws import flaw
 from weft.lint.shell import Command, commands
 from weft.lint.text import Place, Text
 from weft.readers.configurations import is_shell
+from weft.readers.matcher import pattern
 from weft.readers.rendered import PLACEHOLDER
 from weft.readers.untrusted import Malformed
 
 _PLACEHOLDER: Final = re2.compile(rf"{PLACEHOLDER}[A-Z0-9_]+")
 JSON_ENDS: Final = (".json",)
 YAML_ENDS: Final = (".yaml", ".yml")
-
-
-@cache
-def _pattern(text: str) -> Any:  # noqa: ANN401 - a pattern of re2
-    return re2.compile(text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +40,9 @@ class File:
         """All of the text."""
         return self.text.content
 
-    def has(self, pattern: str, within: str) -> bool:
+    def has(self, wanted: str, within: str) -> bool:
         """Return whether a pattern occurs ``within`` the head or the content."""
-        return _pattern(pattern).search(getattr(self, within)) is not None
+        return pattern(wanted).search(getattr(self, within)) is not None
 
     @cached_property
     def head(self) -> str:

@@ -13,12 +13,9 @@ fields that the two share, as ``value: port`` where the names differ.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from functools import cache
 from importlib import import_module
 from operator import attrgetter
 from typing import Any, Final
-
-import re2
 
 from weft.inventory import table as inventory_tables
 from weft.lint import facts as vocabulary
@@ -26,6 +23,7 @@ from weft.lint import predicates
 from weft.lint.document import whole
 from weft.lint.facts import Fact, Side
 from weft.lint.rule import Case, Found, Layer, Match, Problem, Rule, Severity
+from weft.readers.matcher import pattern
 
 Operator = Callable[[Any, Any, Fact | None], bool]
 Prepared = tuple[tuple[Operator, Any], ...]
@@ -239,11 +237,6 @@ def _is_outside(number: float | None, ends: tuple[float, float]) -> bool:
     return number is not None and not ends[0] <= number <= ends[1]
 
 
-@cache
-def _pattern(text: str) -> Any:  # noqa: ANN401 - a pattern of re2
-    return re2.compile(text)
-
-
 OPERATORS: Final[Mapping[str, Operator]] = {
     "is": _is_one_of,
     "not": lambda value, barred, fact: not _is_one_of(value, barred, fact),
@@ -256,8 +249,8 @@ OPERATORS: Final[Mapping[str, Operator]] = {
     "power_of_two": lambda value, wanted, fact: (
         ((number := int(_number(value, fact) or 0)) & (number - 1) == 0) is wanted
     ),
-    "matches": lambda value, pattern, _: _pattern(pattern).fullmatch(str(value)) is not None,
-    "not_matches": lambda value, pattern, _: not _pattern(pattern).fullmatch(str(value)),
+    "matches": lambda value, told, _: pattern(told).fullmatch(str(value)) is not None,
+    "not_matches": lambda value, told, _: not pattern(told).fullmatch(str(value)),
     "has": lambda value, item, _: item in value,
     "lacks": lambda value, item, _: item not in value,
     "longer": lambda value, count, _: len(value) > count,

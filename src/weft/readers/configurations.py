@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 import re2
 
 from weft.inventory.table import rows
-from weft.readers.matcher import Matcher
+from weft.readers.matcher import Matcher, pattern
 
 FRONT_BYTES: Final = 16 << 10
 """What a configuration is recognised by stands within so many bytes."""
@@ -124,11 +124,6 @@ def _patterns() -> tuple[Sequence[str], Matcher]:
     return list(found), Matcher(list(found))
 
 
-@cache
-def _pattern(text: str) -> Any:  # noqa: ANN401 - a pattern of re2
-    return re2.compile(text)
-
-
 def _stem(text: Text) -> str:
     return text.name.rpartition("/")[2]
 
@@ -148,14 +143,14 @@ def _begin(text: Text, words: list[str]) -> set[str]:
 
 _TESTS: Final[Mapping[str, Callable[[Text, Any], bool]]] = {
     "names": lambda text, names: _stem(text) in names,
-    "stem": lambda text, pattern: _pattern(pattern).fullmatch(_stem(text)) is not None,
-    "not_stem": lambda text, pattern: not _pattern(pattern).fullmatch(_stem(text)),
+    "stem": lambda text, told: pattern(told).fullmatch(_stem(text)) is not None,
+    "not_stem": lambda text, told: not pattern(told).fullmatch(_stem(text)),
     "folders": lambda text, folders: text.name.split("/")[-2:-1] in [[one] for one in folders],
     "ends": lambda text, ends: text.name.endswith(tuple(ends)),
     "not_ends": lambda text, ends: not text.name.endswith(tuple(ends)),
     "shell": lambda text, wanted: is_shell(text) is wanted,
     "head": lambda text, pattern: text.has(pattern, "head"),
-    "first": lambda text, pattern: _pattern(pattern).fullmatch(_first(text)) is not None,
+    "first": lambda text, told: pattern(told).fullmatch(_first(text)) is not None,
     "content": lambda text, pattern: text.has(pattern, "content"),
     "lacks": lambda text, pattern: not text.has(pattern, "content"),
     "two_of": lambda text, words: len(_begin(text, words)) > 1,

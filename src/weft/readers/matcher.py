@@ -1,7 +1,8 @@
 """Many patterns matched at once, in time linear in the text."""
 
 from collections.abc import Sequence
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
 import re2
 
@@ -27,3 +28,9 @@ class Matcher:
     def match(self, line: bytes | str) -> Sequence[int]:
         """Return the positions of the patterns that occur in a line."""
         return () if self._empty else self._set.Match(line) or ()
+
+
+@cache
+def pattern(text: str) -> Any:  # noqa: ANN401 - re2 has no types
+    """Return a pattern of a table, compiled once."""
+    return re2.compile(text)

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from rendered_fabrics import FABRICS, texts
+from weft.inventory.table import rows
 from weft.lint.files import collect
 from weft.lint.lint import facts_of
+from weft.lint.reader import all_readers
 from weft.lint.text import Text
 from weft.readers.configurations import may_be_configuration
 from weft.readers.read import read, read_text
@@ -22,6 +24,10 @@ def _passed_over(given: list[Text]) -> list[str]:
         and (facts_of(text, printed=False)[0] or ["document"]) != ["document"]
         and text.stem != "cmdline"
     ]  # fmt: skip
+
+
+def test_every_reader_has_its_rows():
+    assert set(all_readers()) == set(rows("weft.readers", "configurations.yaml")) - {"manifest"}
 
 
 @pytest.mark.parametrize("fabric", FABRICS)

@@ -24,7 +24,6 @@ _LOSSLESS_CLASS: Final = 3
 _LOSSLESS_DSCPS: Final = range(24, 32)
 _CNP_DSCPS: Final = range(48, 56)
 _CNP_CLASS: Final = 6
-_ROCE_MODES: Final = frozenset({"lossless", "lossy"})
 
 
 def _claims(file: File) -> bool:
