@@ -299,7 +299,7 @@ OUTPUTS = [
     ),
     Output(
         "kubectl pods",
-        lines(PODS, lambda n, v: f"w-{n}   0/1   {v}   4   9d"),
+        lines(PODS, lambda n, v: f"w-{n}   {int(v == 'Running')}/1   {v}   4   9d"),
         ("Running", "Completed"),
         ("CrashLoopBackOff", "ImagePullBackOff"),
         "w-{n}",

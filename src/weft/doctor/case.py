@@ -1,7 +1,7 @@
 """What the inference works on: the inventory, its deviations, and which clues are met where."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import Any, Final
@@ -32,6 +32,10 @@ class Hit:
     text: str = ""
     fix: str = ""
     """What to change, where a rule of weft lint says it."""
+    detail: str = ""
+    """What differs, or what was logged, in a few words."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """What the message of an event names."""
 
 
 @dataclass(slots=True)
@@ -53,7 +57,7 @@ class Case:
             yield from self._events(clue)
         elif clue.deviation:
             for one in self.deviations.get(clue.deviation, ()):
-                yield Hit(clue, one.entity, one.evidence, one.text)
+                yield Hit(clue, one.entity, one.evidence, one.text, detail=one.short)
         elif clue.predicate:
             yield from predicate(clue.predicate)(clue, self)
         else:
@@ -68,7 +72,9 @@ class Case:
                 text, fix = configured(event)
                 if fix:
                     fix = f"{text}: {fix}"
-                yield Hit(clue, event.entity, tuple(event.evidence), text, fix)
+                said = text or event.fields.get("said", "")
+                lines = tuple(event.evidence)
+                yield Hit(clue, event.entity, lines, text, fix, said, event.fields)
 
     def _attributes(self, clue: Clue) -> Iterator[Hit]:
         kind, _, name = clue.attribute.partition(".")
@@ -77,7 +83,8 @@ class Case:
                 continue
             for reading in reversed(found.get(name, ())):
                 if not clue.values or _is_one(reading.value, clue.values):
-                    yield Hit(clue, entity, (reading.evidence,))
+                    said = reading.value if isinstance(reading.value, str) else ""
+                    yield Hit(clue, entity, (reading.evidence,), detail=said)
                     break
 
 

@@ -27,6 +27,9 @@ _UNEXPLAINED_RATIO: Final = 0.4
 """How probable an error that nothing accounts for is a problem of the cluster, or what a rule
 of weft lint warns of without a symptom."""
 _LONGEST_LINE: Final = 120
+_WITH_RANKS: Final = frozenset(("process", "job", "host"))
+_OTHERS: Final = ("server", "target", "peer", "member", "resource", "area")
+"""Fields of a message that name what is at the other end."""
 _STOP: Final = Fault.STOP.name.lower()
 """What ends a job does not slow it."""
 _BY_ITSELF_RATIO: Final = {
@@ -210,10 +213,10 @@ def _finding(same: Sequence[Candidate], follow: dict[int, list[str]], case: Case
     hits = [hit for one in same for hit in one.supports]
     return Finding(
         cause=first.cause.name,
-        title=_filled(first.cause.title, entities, hits),
+        title=_titled(first.cause.title, entities, hits),
         severity=Severity(first.cause.severity),
         probability_ratio=first.probability,
-        entities=tuple(str(one) for one in _named(entities, hits)),
+        entities=tuple(_names(entities, hits)),
         evidence=lines_of(hits),
         fix=folded([hit.fix for hit in hits if hit.fix])
         or _filled(first.cause.fix, entities, hits),
@@ -226,6 +229,34 @@ def _finding(same: Sequence[Candidate], follow: dict[int, list[str]], case: Case
         left_ratio=_left(hits, case),
         page=first.cause.page,
     )
+
+
+def _titled(template: str, entities: Sequence[Entity], hits: Sequence[Hit]) -> str:
+    """Return what is wrong, where, and what shows it: the strongest clue in a few words."""
+    names = _names(entities, hits)
+    title = _filled(template, entities, hits)
+    if "{" not in template and names:
+        title = f"{title}: {folded(names)}"
+    ordered = sorted(hits, key=lambda hit: -hit.clue.weight)
+    strongest = next((hit for hit in ordered if hit.detail), None)
+    if strongest is None:
+        return title
+    detail = _shortened(strongest.detail)
+    other = [said for name in _OTHERS if (said := strongest.fields.get(name, ""))]
+    absent = "".join(f"{said}: " for said in other if said not in f"{title} {detail}")
+    first = "first: " if len(names) > 1 else ""
+    return f"{title} ({first}{absent}{detail})"
+
+
+def _names(entities: Sequence[Entity], hits: Sequence[Hit]) -> list[str]:
+    """Return the names of the places of a finding, with the rank that logged it."""
+    ranks: dict[Entity, str] = {}
+    for hit in hits:
+        if hit.entity.kind in _WITH_RANKS and hit.fields.get("rank"):
+            ranks.setdefault(hit.entity, f"rank {hit.fields['rank']}")
+    named = _named(entities, hits)
+    unnamed = [] if named else list(dict.fromkeys(ranks.values()))
+    return [f"{ranks[one]}, {one}" if one in ranks else str(one) for one in named] + unnamed
 
 
 def _named(entities: Sequence[Entity], hits: Sequence[Hit]) -> tuple[Entity, ...]:
@@ -302,9 +333,7 @@ def _of_deviations(name: str, found: Sequence[Deviation]) -> Finding:
         if len(found) == 1
         else (f"{row.about} ({len(found)} of them; the largest: {worst.text})"),
         severity=Severity(worst.severity),
-        probability_ratio=_UNEXPLAINED_RATIO
-        if row.unsure
-        else _BY_ITSELF_RATIO[worst.expected.source],
+        probability_ratio=_by_itself(worst),
         entities=tuple(str(one) for one in entities),
         evidence=tuple(line for one in found for line in one.evidence),
         fix=_filled(row.fix, entities, ()),
@@ -349,6 +378,14 @@ def _of_rule(code: str, events: Sequence[Event]) -> Finding:
     )
 
 
+def _by_itself(one: Deviation) -> float:
+    """Return how probable a deviation that no cause accounts for is a problem."""
+    row = one.expectation
+    if row.probability_ratio is not None:
+        return row.probability_ratio
+    return _UNEXPLAINED_RATIO if row.unsure else _BY_ITSELF_RATIO[one.expected.source]
+
+
 def _unexplained(
     case: Case, explained: set[tuple[str, str]], shown: Iterable[Candidate]
 ) -> Iterator[Finding]:
@@ -382,11 +419,22 @@ def _clipped(line: str) -> str:
     return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]} ..."
 
 
+def _shortened(message: str) -> str:
+    """Return a message that is not longer than two lines: its begin and its end.
+
+    Messages that hold one another end with what happened first.
+    """
+    if len(message) <= _LONGEST_LINE:
+        return message
+    head, tail = _LONGEST_LINE // 2, _LONGEST_LINE // 2 - len(" ... ")
+    return f"{message[:head].rstrip()} ... {message[-tail:].lstrip()}"
+
+
 def _filled(template: str, entities: Sequence[Entity], hits: Sequence[Hit]) -> str:
     """Return a text of a table with the names of the entities that it is about."""
     if "{" not in template:
         return template
-    names = [str(one) for one in _named(entities, hits)]
+    names = _names(entities, hits)
     if not names:
         template = template.removesuffix(": {entities}")
     fields: dict[str, str] = {"entities": folded(names) or "the hosts that were read"}
@@ -394,6 +442,9 @@ def _filled(template: str, entities: Sequence[Entity], hits: Sequence[Hit]) -> s
         if one.kind != INPUT:
             for name, said in one.fields.items():
                 fields.setdefault(name, said)
+    for hit in hits:
+        for name, said in hit.fields.items():
+            fields.setdefault(name, said)
     fields["hosts"] = folded([host(one) for one in entities if host(one)]) or "the host"
     return template.format_map(_Missing(fields))
 

@@ -2,14 +2,21 @@
 
 A plan and LLDP spell the same thing differently: Ethernet1/1 and Et1/1, node1 and
 Node1.example.com. Adapters have unrelated names in both (NIC1, enp3s0f0np0, a MAC address);
-those are compared only where the plan has the names that LLDP shows.
+those are compared only where the plan has the names that LLDP shows. A neighbour that sends
+no name is known by its MAC address, which a plan does not have: it is not compared.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Final
+
+import re2
 
 from weft.inventory.entity import Entity
 from weft.inventory.inventory import Inventory, Reading, Setting
 
+_MAC_ADDRESS: Final = re2.compile(
+    r"(?i)^(?:[0-9a-f]{2}[:.-]?){5}[0-9a-f]{2}$|^(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}$"
+)
 Plan = dict[tuple[str, str], Mapping[str, Sequence[Reading | Setting]]]
 """What is planned of each port."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz-"
@@ -36,7 +43,7 @@ def planned_cables(inventory: Inventory) -> None:
         planned = plan.get(short_port(port), {})
         if "peer" in found and "planned_peer" in planned:
             seen, wanted = _last(found, "peer"), _last(planned, "planned_peer")
-            same = _host(seen) == _host(wanted)
+            same = _host(seen) == _host(wanted) or bool(_MAC_ADDRESS.search(seen))
             line = planned["planned_peer"][-1].evidence
             inventory.record(port, "expected_peer", seen if same else wanted, line)
         if _last(found, "peer_port") in names - {""}:

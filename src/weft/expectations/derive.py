@@ -2,10 +2,11 @@
 
 from collections import Counter
 from functools import partial
+from statistics import median_low
 from typing import Final
 
 from weft.expectations.cabling import planned_cables
-from weft.expectations.unusual import unusual_fields
+from weft.expectations.unusual import ordinary_harm, unusual_fields
 from weft.inventory.entity import Entity
 from weft.inventory.evidence import Evidence  # noqa: TC001 - a type at run time
 from weft.inventory.inventory import Inventory, Reading
@@ -27,16 +28,19 @@ def derive(inventory: Inventory) -> None:
     steps = (
         _shares_of_time,
         _ranks_of_benchmarks,
+        _typical_times,
         _weakest_lanes,
         _routable_gids,
         _devices_of_hosts,
         _tcp_loss,
         _families,
+        _drop_shares,
         _carriers,
         _addressed,
         _kernel_parameters,
         _active_nvlinks,
         planned_cables,
+        ordinary_harm,
         unusual_fields,
     )
     for step in steps:
@@ -55,6 +59,17 @@ def _ranks_of_benchmarks(inventory: Inventory) -> None:
             line = next(iter(found.values()))[-1].evidence
             inventory.record(entity, "ranks", float(len(mine)), line)
             inventory.record(entity, "hosts", float(len(set(mine.values()))), line)
+
+
+def _typical_times(inventory: Inventory) -> None:
+    """Take the median of its steps for the time of a phase: single steps wait for data."""
+    for entity, found in list(inventory.of("phase")):
+        readings = found.get("time", [])
+        times = [float(one.value) for one in readings if isinstance(one.value, float)]
+        if times:
+            typical = median_low(times)
+            line = readings[times.index(typical)].evidence
+            inventory.record(entity, "time", typical, line)
 
 
 def _shares_of_time(inventory: Inventory) -> None:
@@ -124,6 +139,20 @@ def _tcp_loss(inventory: Inventory) -> None:
             if isinstance(sent, float) and isinstance(segments.value, float) and sent > 0:
                 share = segments.value * _SEGMENT_BYTES / sent  # of jumbo frames it is larger
                 inventory.record(entity, "tcp_loss", share, segments.evidence)
+
+
+def _drop_shares(inventory: Inventory) -> None:
+    """Divide the packets that a host dropped by those that an interface received."""
+    for entity, found in list(inventory.of("interface")):
+        if "rx_packets" in found and "rx_dropped" in found:
+            received, dropped = (
+                grown if (grown := inventory.increase(entity, name)) is not None
+                else number(inventory.value(entity, name)) or 0.0
+                for name in ("rx_packets", "rx_dropped")
+            )  # fmt: skip
+            if received:
+                share = dropped / received
+                inventory.record(entity, "drop_share", share, found["rx_dropped"][-1].evidence)
 
 
 def _families(inventory: Inventory) -> None:

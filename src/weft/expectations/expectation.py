@@ -31,6 +31,8 @@ class Expectation:
     severity: str = "warning"
     unsure: bool = False
     """Whether a deviation can be shown, and not judged."""
+    probability_ratio: float | None = None
+    """How probable a deviation is a problem, where that does not follow from its source."""
     about: str = ""
     fix: str = ""
     confirm: str = ""
@@ -95,15 +97,20 @@ class Deviation:
         return 1.0
 
     @property
-    def text(self) -> str:
-        """Return the deviation as one sentence."""
+    def short(self) -> str:
+        """Return what differs, without of what and why."""
         about = attribute(self.attribute).about.partition(" (")[0]
+        seen = f"{about} is {self.shown(self.observed)}"
+        if self.expectation.compare == "not":
+            return seen
         bound = {"at_least": "at least ", "at_most": "at most "}
         wanted = bound.get(self.expectation.compare, "") + self.shown(self.expected.value)
-        seen = self.shown(self.observed)
-        if self.expectation.compare == "not":
-            return f"{self.entity}: {about} is {seen} ({self.expected.basis})"
-        return f"{self.entity}: {about} is {seen}, expected {wanted} ({self.expected.basis})"
+        return f"{seen}, expected {wanted}"
+
+    @property
+    def text(self) -> str:
+        """Return the deviation as one sentence."""
+        return f"{self.entity}: {self.short} ({self.expected.basis})"
 
     def shown(self, value: Value) -> str:
         """Return a value of the attribute as text."""

@@ -14,8 +14,12 @@ _USUAL_RATIO: Final = 0.65
 _NEAR_RATIO: Final = 0.1
 _FAR_RATIO: Final = 0.25
 """Measured numbers are equal within the first, and different beyond the second."""
+_EXACT_RATIO: Final = 0.05
+"""Beyond this, a number differs from one that most peers show to the last digit."""
 
 
+_ORDINARY_RATIO: Final = 1e-3
+"""Of what is carried: so few failures are ordinary, as of segments that TCP sends again."""
 _COMPARED: Final = frozenset(("word", "number", "setting", "lines"))
 _MEASURED: Final = frozenset(("number",))
 """Attributes whose values are near to one another where all is well, not equal."""
@@ -39,6 +43,29 @@ def unusual_fields(inventory: Inventory) -> None:
             inventory.record(entity, "usual", _plain(usual), reading.evidence)
 
 
+def ordinary_harm(inventory: Inventory) -> None:
+    """Note of counters of harm which are few among what the same output says was carried."""
+    carried: dict[tuple[str, str], float] = {}
+    harms: list[tuple[Entity, Reading]] = []
+    for entity, found in inventory.of("field"):
+        if "carried" in found:
+            at = (entity.field("host"), entity.field("output"))
+            carried[at] = max(carried.get(at, 0.0), _counted(inventory, entity, "carried"))
+        if "harm" in found:
+            harms.append((entity, found["harm"][-1]))
+    for entity, reading in harms:
+        most = carried.get((entity.field("host"), entity.field("output")), 0.0)
+        few = _counted(inventory, entity, "harm") <= _ORDINARY_RATIO * most
+        inventory.record(entity, "ordinary", few, reading.evidence)
+
+
+def _counted(inventory: Inventory, entity: Entity, name: str) -> float:
+    """Return by how much a counter grew, or what it shows where it was read once."""
+    grown = inventory.increase(entity, name)
+    value = inventory.value(entity, name)
+    return grown if grown is not None else value if isinstance(value, float) else 0.0
+
+
 def _count_what_is_absent(inventory: Inventory) -> None:
     """Record that an output has no line of a kind that the same output of most others has."""
     hosts: dict[str, dict[str, Reading]] = {}
@@ -60,14 +87,17 @@ def _unlike(cells: Cells, name: str) -> Iterator[tuple[Entity, Reading, Value]]:
     items: dict[str, list[Value]] = {}
     for entity, reading in cells:
         items.setdefault(entity.field("item"), []).append(reading.value)
-    column = _usual([reading.value for _, reading in cells], name)
+    values = [reading.value for _, reading in cells]
+    column = _usual(values, name)
     if column is not None and len(items) == len(cells) <= _FEWEST_PEERS:
         column = None  # two of three rows of one table: no rule
     own = {item: _usual(values, name) for item, values in items.items()}
     for entity, reading in cells:
         item = entity.field("item")
-        usual = own[item] if len(items[item]) >= _FEWEST_PEERS else column
-        if usual is not None and _is_unlike(reading.value, usual, name):
+        mine = len(items[item]) >= _FEWEST_PEERS
+        usual = own[item] if mine else column
+        exact = usual is not None and _is_exact(items[item] if mine else values, usual)
+        if usual is not None and _is_unlike(reading.value, usual, name, exact=exact):
             yield entity, reading, usual
 
 
@@ -86,10 +116,16 @@ def _usual(values: Sequence[Value], name: str) -> Value | None:
     return None if most == 0 and name in {"number", "setting"} else most
 
 
-def _is_unlike(value: Value, usual: Value, name: str) -> bool:
+def _is_exact(values: Sequence[Value], usual: Value) -> bool:
+    """Return whether the usual value is one that most show to the last digit, as a size."""
+    return sum(one == usual for one in values) >= _USUAL_RATIO * len(values)
+
+
+def _is_unlike(value: Value, usual: Value, name: str, *, exact: bool) -> bool:
     """Return whether a value is another word, or a number that is far from the usual one."""
     if isinstance(value, float) and isinstance(usual, float) and name != "lines":
-        return abs(value - usual) > _FAR_RATIO * abs(usual)
+        far = _EXACT_RATIO if exact else _FAR_RATIO
+        return abs(value - usual) > far * abs(usual)
     return value != usual
 
 

@@ -90,6 +90,8 @@ class Inventory:
     """Values of outputs that no reader knows."""
     shapes: int = 0
     """Kinds of lines of outputs that no reader knows."""
+    _by_kind: dict[str, dict[Entity, dict[str, list[Reading]]]] = field(default_factory=dict)
+    """The readings again, by the kind of their entity: each expectation is of one kind."""
 
     def record(
         self,
@@ -100,7 +102,7 @@ class Inventory:
         time_s: float | None = None,
     ) -> None:
         """Add one reading of an attribute; what a like line repeats is counted, not kept."""
-        known = self.readings.setdefault(entity, {}).setdefault(name, [])
+        known = self._attributes(entity).setdefault(name, [])
         if known and _is_repeated(known[-1], value, evidence, time_s):
             known[-1].count += 1
         elif len(known) < MOST_READINGS:
@@ -126,7 +128,14 @@ class Inventory:
 
     def of(self, kind: str) -> Iterator[tuple[Entity, dict[str, list[Reading]]]]:
         """Yield the entities of a kind with their attributes, in the order they were read."""
-        return ((one, found) for one, found in self.readings.items() if one.kind == kind)
+        return iter(self._by_kind.get(kind, {}).items())
+
+    def _attributes(self, entity: Entity) -> dict[str, list[Reading]]:
+        """Return what is kept of the attributes of an entity, to add to."""
+        known = self._by_kind.setdefault(entity.kind, {})
+        if entity not in known:
+            known[entity] = self.readings.setdefault(entity, {})
+        return known[entity]
 
     def of_both(
         self, kind: str
@@ -180,9 +189,9 @@ class Inventory:
 
     def rename_host(self, old: str, new: str) -> None:
         """Give entities of one host the name of another: it was learnt late."""
-        self.readings, moved = {}, self.readings
+        self._by_kind, self.readings, moved = {}, {}, self.readings
         for entity, found in moved.items():
-            mine = self.readings.setdefault(_renamed(entity, old, new), {})
+            mine = self._attributes(_renamed(entity, old, new))
             for name, known in found.items():
                 mine.setdefault(name, []).extend(known)
         self.events, events = {}, self.events

@@ -20,6 +20,7 @@ from weft.readers.unknown import spare
 
 _DASHES: Final = re2.compile(r"^[\s+|]*-{2,}[-\s+|]*$")
 _WORDS: Final = re2.compile(r"\S+")
+_PHRASES: Final = re2.compile(r"\S+(?: \S+)*")
 _FREE: Final = re2.compile(r"(?i)^(?:reason|message|comment|description)$|\(REASON\)$")
 _SUM: Final = re2.compile(r"(?i)^(?:totals?|sum):?$")
 """What names the row of sums below a table."""
@@ -166,9 +167,13 @@ class ColumnBlock:
         """Return the cells of a line that begin where the titles of the header begin."""
         if "|" in text:
             return []
-        return self._measured(
-            text, [_Span(*one.span()) for one in _WORDS.finditer(self.header)]
-        )
+        words = [_Span(*one.span()) for one in _WORDS.finditer(self.header)]
+        if cells := self._measured(text, words):
+            return cells
+        phrases = [_Span(*one.span()) for one in _PHRASES.finditer(self.header)]
+        if cells := self._measured(text, phrases):
+            self.titles = [self.header[one.start : one.end] for one in phrases]
+        return cells
 
     def _measured(self, text: str, spans: Sequence[_Span]) -> list[str]:
         """Return the cells of a line as wide as the header, or nothing where it is no row."""

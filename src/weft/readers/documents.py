@@ -27,6 +27,10 @@ class Parsed:
     name: str
     reads: Reader
     value: Any
+    lines: Lines
+    """Where its objects begin."""
+    first: int
+    """The line on which it begins."""
 
     def read(self, title: str, scribe: Scribe) -> bool:
         """Record what the document states; return whether it is of this kind."""
@@ -47,10 +51,10 @@ def kinds_of(data: bytes, lines_before: int = 0) -> Iterator[Parsed]:
         return
     if before:
         lines = Lines((one, line + before) for one, line in lines.items())
-    yield Parsed("objects", _objects(lines), value)
+    yield Parsed("objects", _objects(lines), value, lines, before + 1)
     for name in plugins.names(document_kinds):
         kind = plugins.load(document_kinds, name, Document)
-        yield Parsed(kind.name, kind.reads, value)
+        yield Parsed(kind.name, kind.reads, value, lines, before + 1)
 
 
 def _value(text: str) -> tuple[Any, Lines]:

@@ -33,6 +33,8 @@ _HOSTS = re.compile(
     r"|diagnostics/(?P<netop>[\w.-]{1,120}?)-(?:lsmod|ibstat|ibv_devinfo|mst_status|"
     r"kernel_version|dmesg|ip_link|ip_addr)\.txt$)"
 )
+_RANK = re.compile(r"(?:^|[_./-])rank[_.-]?(?P<rank>\d{1,5})(?=[_./-]|$)")
+"""A file of one rank, as programs name them."""
 _COMMAND = re.compile(
     r"(?:^|/)(?:sos_commands/[^/]+/|commands/)?(?P<name>[^/]+?)(?:\.(?:txt|log|out))?$"
 )
@@ -83,6 +85,7 @@ class Place:
     """What is known of a text before it is read; ``before`` is what its name says as text."""
 
     host: str = ""
+    rank: str = ""
     command: str = ""
     sample: int | None = None
     sampled_s: float | None = None
@@ -98,25 +101,20 @@ def placed(name: str) -> Place:
     >>> placed("sosreport-gpu-a/sys/class/infiniband/mlx5_0/ports/1/state").before
     b'/sys/class/infiniband/mlx5_0/ports/1/state:'
     """
-    host = _HOSTS.search(name)
+    host, rank = _HOSTS.search(name), _RANK.search(name)
     sample, counted = _SAMPLE.search(name), _COUNTED.search(name)
     kernel = _KERNEL_FILE.search(name)
     number = sample or counted
     moment = None if number else _MOMENT.search(name.rpartition("/")[2])
-    if moment:
-        order, at_s = _order(moment)
-        return Place(
-            host=next(filter(None, host.groups()), "") if host else "",
-            command=_command(series(name)),
-            sample=order,
-            sampled_s=at_s,
-            before=f"/{kernel['path']}:".encode() if kernel else b"",
-        )
+    order, at_s = _order(moment) if moment else (None, None)
+    if number:
+        order, at_s = int(number["number"]), float(sample["at"]) if sample else None
     return Place(
         host=next(filter(None, host.groups()), "") if host else "",
+        rank=rank["rank"] if rank else "",
         command=_command(series(name)),
-        sample=int(number["number"]) if number else None,
-        sampled_s=float(sample["at"]) if sample else None,
+        sample=order,
+        sampled_s=at_s,
         before=f"/{kernel['path']}:".encode() if kernel else b"",
     )
 

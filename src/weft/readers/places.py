@@ -16,15 +16,25 @@ from weft.readers.archives import Bounded, Budget, Joined, members
 from weft.readers.layouts import owner, owners, placed, series
 from weft.readers.untrusted import Bytes
 
-_PARTS: Final = frozenset(
-    ("hosts", "nodes", "switches", "logs", "log", "etc", "proc", "sys", "var", "tmp", "output",
-     "outputs", "commands", "before", "after", "first", "second", "data", "dump", "run", "usr",
-     "fabric", "job", "jobs", "bundle", "report", "sos_commands", "sos_reports", "k8s",
-     "kubernetes", "diagnostics", "support", "subnet", "network", "gpu", "nccl", "tests",
-     "cluster", "net", "bonding", "class", "devices", "bus", "infiniband", "kubectl", "pods",
-     "bench", "benchmarks", "slurm", "scheduler", "storage", "monitoring", "config", "configs",
-     "topology")
+_OF_A_MACHINE: Final = frozenset(("etc", "proc", "sys", "var", "tmp", "run", "usr", "log"))
+"""Folders of the root of a machine [Filesystem Hierarchy Standard 3.0, chapters 3 and 5]."""
+_OF_THE_KERNEL: Final = frozenset(("class", "devices", "bus", "infiniband", "net", "bonding"))
+"""Folders below /sys and /proc [Linux, Documentation/ABI/stable/sysfs-class-infiniband,
+Documentation/networking/bonding.rst]."""
+_OF_BUNDLES: Final = frozenset(
+    ("sos_commands", "sos_reports", "dump", "support", "nodes", "pods", "diagnostics", "hosts")
+)
+"""Folders of sosreport, of show techsupport of SONiC, of cl-support, of must-gather, of the
+Network Operator, and of ``weft collect``: see ``layouts``."""
+_BY_HAND: Final = frozenset(
+    ("switches", "logs", "data", "output", "outputs", "commands", "before", "after", "first",
+     "second", "fabric", "job", "jobs", "bundle", "report", "k8s", "kubernetes", "kubectl",
+     "subnet", "network", "gpu", "nccl", "tests", "cluster", "bench", "benchmarks", "slurm",
+     "scheduler", "storage", "monitoring", "config", "configs", "topology")
 )  # fmt: skip
+"""Names of folders that people make around what they copied. No source states them: a host of
+one of these names is not told from such a folder."""
+_PARTS: Final = _OF_A_MACHINE | _OF_THE_KERNEL | _OF_BUNDLES | _BY_HAND
 """Folders that do not name a host."""
 _OF_JOBS: Final = frozenset(("jobs", "job"))
 """Folders whose folders are jobs, not hosts."""
@@ -39,6 +49,8 @@ class Place:
     name: str
     stream: Bytes | None = None
     host: str = ""
+    rank: str = ""
+    """The rank of a job that wrote it."""
     title: str = ""
     """The command that wrote it, as far as its name says."""
     sampled_s: float | None = None
@@ -68,7 +80,7 @@ def places(*paths: Path) -> Iterator[Place]:
                 continue
             stream = Joined(known.before, Bounded(member.stream, member.limit, budget))
             title = known.command or title_of(member.name)
-            yield Place(member.name, stream, host, title, known.sampled_s)
+            yield Place(member.name, stream, host, known.rank, title, known.sampled_s)
 
 
 def title_of(name: str) -> str:

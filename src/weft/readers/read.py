@@ -7,10 +7,8 @@ is named, and then "no problem found" is no verdict.
 
 import codecs
 import io
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -26,7 +24,7 @@ from weft.readers.configurations import (
     is_output,
     may_be_configuration,
 )
-from weft.readers.documents import kinds_of
+from weft.readers.documents import Parsed, kinds_of
 from weft.readers.engine import Block, Engine, Form, ParserBlock, engine
 from weft.readers.fold import Seen
 from weft.readers.layouts import series
@@ -34,7 +32,8 @@ from weft.readers.line import Line
 from weft.readers.parser import Parser
 from weft.readers.places import Place, places, title_of
 from weft.readers.scribe import Scribe
-from weft.readers.unknown import Unknown, is_harmless
+from weft.readers.sections import sections
+from weft.readers.unknown import Unknown, is_count, is_harmless
 from weft.readers.untrusted import Bytes, Malformed, json_value
 
 BLOCK_BYTES: Final = 1 << 20
@@ -133,7 +132,8 @@ def _read_place(
 ) -> FileRead:
     if place.skipped:
         return _left_out(place.name, place.skipped)
-    scribe = Scribe(inventory, place.name, {"host": place.host} if place.host else {})
+    known = {"host": place.host, "rank": place.rank}
+    scribe = Scribe(inventory, place.name, {name: said for name, said in known.items() if said})
     scribe.time_s = place.sampled_s
     if place.sampled_s is not None:
         inventory.samples.setdefault(sample_name(place.name), place.sampled_s)
@@ -199,7 +199,7 @@ def _read_lines(
     for number, line in enumerate(_lines(head, stream, deadline), 1):
         if repeats(line):
             reading.repeated += 1
-        elif reading.is_document or not held.holds(number, line):
+        elif reading.is_document or reading.is_spread or not held.holds(number, line):
             reading.line(number, line)
         elif held.is_whole:
             reading.held(held, title)
@@ -268,6 +268,8 @@ class Reading:
     """What reads configurations."""
     is_configuration: bool = False
     """Whether it recognised the file: no line of it is trouble, or an output to compare."""
+    is_spread: bool = False
+    """Whether the lines are those of a document that was kept as sections."""
     unknown: Unknown = field(default_factory=Unknown)
 
     def title(self, title: str) -> None:
@@ -284,7 +286,7 @@ class Reading:
         raw = _plain(raw)
         rows, opened = self.engine.matches(raw)
         if not rows and opened is None and self.block is None:
-            self.unknown.keep(number, raw)
+            self._keep(number, raw)
             return
         line = Line(number, raw.decode("utf-8", "replace"), raw)
         if len(rows) > 1:
@@ -304,10 +306,15 @@ class Reading:
             strange = not known and not is_harmless(line.text)
             if strange and len(self.unread) < _MOST_NOTES:
                 self.unread.append(self.scribe.evidence(line))
-            self.unknown.keep(number, raw)
+            self._keep(number, raw)
         elif read or any(hits):
             self.matched += 1
         elif number:
+            self._keep(number, raw)
+
+    def _keep(self, number: int, raw: bytes) -> None:
+        """Keep a line that no row knows, unless it is of a document kept as sections."""
+        if not self.is_spread:
             self.unknown.keep(number, raw)
 
     def configuration(self, data: bytes, claim: Claim) -> None:
@@ -322,19 +329,19 @@ class Reading:
         """Read a document, where a kind of them knows it; return whether one does."""
         known = False
         for kind in kinds_of(data, lines_before):
+            if not self.is_spread:
+                self._spread(kind)
             if self._contained(lines_before + 1, kind.name, kind.read, title, self.scribe):
                 self.formats[kind.name] = None
                 self.matched += data.count(b"\n") + 1
                 known = True
-        if not known and b"\n" not in data.strip():
-            self._spread(data, lines_before + 1)
         return known
 
-    def _spread(self, data: bytes, number: int) -> None:
-        """Keep a document of one line, that no kind knows, as the lines of its members."""
-        with suppress(Malformed):
-            for line in json.dumps(json_value(data), indent=1).splitlines():
-                self.unknown.keep(number, line.encode())
+    def _spread(self, document: Parsed) -> None:
+        """Keep a document as sections of lines: what rows do not know of it is unknown text."""
+        self.is_spread = True
+        for place, text in sections(document.value):
+            self.unknown.keep(document.lines.get(place, document.first), text.encode())
 
     def held(self, found: Held, title: str) -> None:
         """Read lines that may be a document: as one, and as the lines that they are."""
@@ -343,7 +350,7 @@ class Reading:
         self.is_document = not is_log and self.document(whole, title, found.first - 1)
         for number, line in enumerate(found.lines, found.first):
             self.line(number, line)
-        self.is_document = False
+        self.is_document = self.is_spread = False
 
     def finish(self) -> None:
         """End the last block."""
@@ -353,6 +360,8 @@ class Reading:
             return
         output = series(self.scribe.file).rpartition("/")[2]
         alone = self.matched <= max(1, _KNOWN_RATIO * self.lines)
+        if alone:  # counters of an unknown output are judged together
+            self.unread = [line for line in self.unread if not is_count(line.text)]
         self._contained(0, "unknown", self.unknown.read, output, self.scribe, alone=alone)
 
     def cut_short(self, why: str) -> None:

@@ -27,6 +27,14 @@ _QUANTITY = re2.compile(
 )
 
 
+_LONGEST_MESSAGE = 600
+_FRONTS = re2.compile(
+    r"^[\s|>*-]+|\] |\]: |\b(?:WARN|WARNING|INFO|ERROR|ERR|NOTICE|kernel|error|warning):? +|"
+    r"\d\d:\d\d:\d\d[\d.,]*(?:Z|[+-]\d\d:?\d\d)? "
+)
+"""What ends the stamps and labels in front of the message of a line."""
+
+
 def bare(said: str) -> str:
     """Return the number of a quantity, whose unit a row states; other texts as they are.
 
@@ -35,6 +43,17 @@ def bare(said: str) -> str:
     """
     found = _QUANTITY.search(said.strip())
     return str(found[1]) if found else said
+
+
+def message(text: str, start: int) -> str:
+    """Return what a line of a log says from the message on that a match is part of.
+
+    >>> line = "n7 kernel: [ 12.3] NVRM: GPU  is lost"
+    >>> message(line, line.index("is lost"))
+    'NVRM: GPU is lost'
+    """
+    fronts = [found.end() for found in _FRONTS.finditer(text[:start])]
+    return " ".join(text[max(fronts, default=0) :].split())[:_LONGEST_MESSAGE]
 
 
 @dataclass(slots=True)
@@ -94,7 +113,8 @@ class Row:
             if value is not None:
                 scribe.state(path, value, line, groups)
         if self.code:
-            scribe.event(self.code, self.entity, self.severity, line, groups)
+            said = message(line.text, len(_text(line.raw[: found.start()])))
+            scribe.event(self.code, self.entity, self.severity, line, {**groups, "said": said})
         return True
 
     def _is_here(self, scribe: Scribe) -> bool:

@@ -53,7 +53,8 @@ class Scribe:
         entity = self.entity(wanted, line, groups) or self.entity("host", line, groups)
         if entity and entity.key and not any(entity.key) and self._prefix.get("rank"):
             entity = self.entity("rank", line, groups) or entity
-        fields = {**self._prefix, **groups}
+        own = {"rank": self.context["rank"]} if "rank" in self.context else {}
+        fields = {**own, **self._prefix, **groups}
         self.inventory.happened(
             Event(code, entity or EVERYTHING, severity, fields, [self.evidence(line)],
                   self.time_s, self.time_s)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import re2
@@ -13,6 +14,7 @@ from weft.readers.rows import bare
 _FEWEST_ROWS: Final = 3
 _FEWEST_CELLS: Final = 2
 _LONGEST_TITLE: Final = 60
+_DASHES: Final = re2.compile(r"-{2,}|={2,}")
 _RULE: Final = re2.compile(r"^[\s|+=_-]+$")
 _GAPS: Final = re2.compile(r"\s{2,}|\t")
 _WORDS: Final = re2.compile(r"\S+")
@@ -83,6 +85,8 @@ def _is_number(cell: str) -> bool:
 
 def table_of(lines: Sequence[Line]) -> Table | None:
     """Return the table that begins with the first of some lines, if one does."""
+    if ruled := _ruled(lines):
+        return ruled
     header = lines[0].text
     splits = (_bars,) if "|" in header else (_gaps, _aligned, _placed(header), _commas)
     found = [table for split in splits if (table := _table(lines, split))]
@@ -124,7 +128,7 @@ def _table(lines: Sequence[Line], split: Split) -> Table | None:
     Where the first column has no title, its cells name parts of the parts above them.
     """
     titles, part = split(lines[0].text), ""
-    outside = any(line.text[:1] != " " for line in lines[1:])
+    outside = any(line.text[:1] != " " for line in lines[1:] if not _RULE.search(line.text))
     nested = split is _gaps and lines[0].text[:1] == " " and outside
     table = Table(("item", *titles) if nested else titles)
     below = lines[2:] if _is_continued(lines) else lines[1:]
@@ -145,8 +149,39 @@ def _table(lines: Sequence[Line], split: Split) -> Table | None:
     ruled = nested and len(lines) > 1 and _RULE.search(lines[1].text)
     if split is _aligned and not _is_aligned(lines[0], table):
         return None
-    fewest = 1 if ruled or table.is_single else _FEWEST_ROWS
+    underlined = len(lines) > 1 and len(_DASHES.findall(lines[1].text)) == len(titles)
+    fewest = 1 if ruled or underlined or table.is_single else _FEWEST_ROWS
     return table if len(table.rows) >= fewest else None
+
+
+def _ruled(lines: Sequence[Line]) -> Table | None:
+    """Return a table whose columns are as wide as the dashes below a header of 1 or 2 lines."""
+    for height in (1, 2):
+        rule = lines[height].text if len(lines) > height + 1 else ""
+        marks = [found.span() for found in _DASHES.finditer(rule)]
+        if len(marks) < _FEWEST_CELLS or not _RULE.search(rule) or "+" in rule or "|" in rule:
+            continue
+        starts = [start for start, _ in marks]
+        head = [_cut(line.text, starts) or ("",) * len(starts) for line in lines[:height]]
+        titles = tuple(" ".join(filter(None, parts)) for parts in zip(*head, strict=True))
+        table = Table(titles)
+        for line in lines[height + 1 :] if _is_header(titles) else ():
+            spaced = _gaps(line.text)
+            cells = spaced if len(spaced) == len(titles) else _cut(line.text, starts)
+            if _RULE.search(line.text) or not cells or not cells[0]:
+                break
+            table.rows.append((line, cells))
+        if table.rows:
+            return table
+    return None
+
+
+def _cut(text: str, starts: Sequence[int]) -> tuple[str, ...]:
+    """Return the parts of a line that begin at some places, none where a word spans one."""
+    if any(text[start - 1 : start].strip() for start in starts[1:]):
+        return ()
+    ends = [*starts[1:], len(text)]
+    return tuple(text[start:end].strip() for start, end in zip(starts, ends, strict=True))
 
 
 def _is_continued(lines: Sequence[Line]) -> bool:
@@ -185,14 +220,7 @@ def _aligned(text: str) -> tuple[str, ...]:
 def _placed(header: str) -> Split:
     """Return a split of lines at the places where the titles of a header begin."""
     starts = [found.start() for found in _PHRASES.finditer(header)]
-
-    def split(text: str) -> tuple[str, ...]:
-        if any(text[start - 1 : start].strip() for start in starts[1:]):
-            return ()
-        ends = [*starts[1:], len(text)]
-        return tuple(text[start:end].strip() for start, end in zip(starts, ends, strict=True))
-
-    return split
+    return partial(_cut, starts=starts)
 
 
 def _commas(text: str) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ import re2
 from weft.inventory.entity import kinds
 from weft.inventory.values import number
 from weft.readers.layouts import series
+from weft.readers.limits import beyond, out_of_range
 from weft.readers.line import Line
 from weft.readers.rows import bare
 from weft.readers.scribe import Scribe
@@ -34,7 +35,7 @@ _RARE: Final = 1 / 3
 _BAD_WORDS: Final = (
     r"failed|failing|failure|fail|error(?:ed|s)?|err|faulty?|faulted|degraded|"
     r"unhealthy|not healthy|bad|critical|crit|crash(?:ed)?|dead|corrupt(?:ed)?|broken|lost|"
-    r"mismatch(?:ed)?|unreachable|"
+    r"mismatch(?:ed)?|unreachable|loss of \w+|(?:power|signal|input|ac) loss|"
     r"not[ _-](?:ready|responding|reachable|running|ok|synced|in sync)|not ?ok|"
     r"nok|notready|stalled|hung|stuck|timed?[-_ ]?out|expired|fatal|panic|emergency|"
     r"unsynchroni[sz]ed|out of sync|disconnected|overheated?|quarantined|fenced|rejected|"
@@ -50,6 +51,14 @@ BAD: Final = re2.compile(
 """Words that say that a thing is bad, whatever it is."""
 _SOFT: Final = re2.compile(rf"(?i)^(?:{_SOFT_WORDS})\b")
 """Words that say so only where the peers are otherwise."""
+_LIMITED: Final = re2.compile(rb"(?i)\.\.-?\d|max|high|upper|crit|slowdown|low|min")
+"""What must be in it for its values to have limits beside them."""
+_PART: Final = re2.compile(r"^(?P<have>\d{1,4}) ?(?:/|of) ?(?P<all>\d{1,4})$")
+_WHOLE: Final = re2.compile(
+    r"(?i)(?:^|[ _.-])(?:ready|up|active|online|available|healthy|joined|connected|running|"
+    r"in sync)$"
+)
+"""Names of parts that should all be there."""
 _EMPTY: Final = re2.compile(
     r"(?i)^\W*(?:$|(?:n/?a|none|null|skip(?:ped)?|not (?:run|applicable))\b)"
 )
@@ -67,9 +76,21 @@ _HARM: Final = re2.compile(
 )
 """Names of counters of what should not happen."""
 _PAIR: Final = re2.compile(
-    r"^(?P<indent>[\s>*|+-]*)\"?(?P<name>[A-Za-z][\w ()/.,%#&+-]{0,59}?)\"?\s*(?:\.{2,}|:|=)\s*"
+    r"^(?P<indent>[\s>*|+-]*)\"?(?P<name>[A-Za-z][\w ()\[\]/.,%#&+-]{0,59}?)\"?\s*"
+    r"(?:\.{2,}|:|=)\s*"
     r"(?P<value>[^\s{\[(].*?)[\s,]*$"
 )
+_COUNT: Final = re2.compile(r"^\s*(?P<value>\d+) (?P<name>[A-Za-z][\w ,()/-]{2,79})$")
+"""A count before what it counts, as kernels print their statistics."""
+_CARRIED: Final = re2.compile(
+    r"(?i)(?:^|[_ .-]|[a-z])(?:packets?|pkts|bytes|octets|segments|segs|frames|messages?|msgs|"
+    r"datagrams|requests|reqs|calls|delivers|receives|(?:code)?words|cells|"
+    r"hits?|miss(?:es|ed)?|faults|interrupts|switches|forks|opens|resets|wakes?|polls?|events)"
+    r"(?:[_ .-](?:received|sent|delivered|out|in|rx|tx|phy|total|paged in))?(?: out)?$"
+)
+"""Names of counters since the start: they differ from host to host where all is well."""
+_LABELLED: Final = re2.compile(r"^[A-Za-z]+ ?\[?\d+\]?$")
+"""What a pair behind it is of, as ``GPU[3]``."""
 _HEADING: Final = re2.compile(
     r"^[\s>*|+#=\"\[-]*(?P<name>[A-Za-z][\w ()/.,:#&+'-]{0,79}?)[\s:=\"\]{\[]*$"
 )
@@ -79,7 +100,7 @@ _SETTINGS: Final = re2.compile(r"([A-Za-z][\w.-]*)=([^\s,;=()]+)")
 _FEWEST_SETTINGS: Final = 2
 _FEWEST_HOSTS: Final = 3
 _LONGEST_SHAPE: Final = 200
-_STATES: Final = re2.compile(r"(?i)(?:^|[ _-])(?:state|status|health|condition)$")
+_STATES: Final = re2.compile(r"(?i)(?:^|[ _-])(?:state|status|health|condition|result)$")
 """Names of values that are states."""
 _NUMBERS: Final = re2.compile(r"[0-9a-fA-F]*[0-9][0-9a-fA-F.:/]*")
 _MEASURED: Final = re2.compile(
@@ -87,6 +108,8 @@ _MEASURED: Final = re2.compile(
 )
 """A number with its unit."""
 _LABEL: Final = re2.compile(r"^(?P<label>[A-Za-z][\w.-]*): ")
+_PROCESSES: Final = re2.compile(r"(?i)^(?:pid|user|uid)$")
+"""The first title of a table whose rows are of different kinds."""
 _NAMES: Final = re2.compile(
     r"(?i)^(?:name|id|host(?:name)?|node|device|dev|port|interface|gpu|index|slot|label|unit)$"
 )
@@ -94,8 +117,12 @@ _NAMES: Final = re2.compile(
 _PROMPT: Final = re2.compile(r"^(?:[\w@.:~/-]*[$#>] )(?P<command>[A-Za-z][\w ./=@:-]{1,80})$")
 _CELL: Final = "cell of a matrix"
 _STAMP: Final = re2.compile(
-    r"^\W*(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?(?:[A-Z][a-z]{2} +\d+ )?\d[\d:.T-]{5,}"
+    r"^\W*(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?(?:[A-Z][a-z]{2} +\d+ )?"
+    r"(?:\d{1,10}[:.T-][\d:.T-]{3,}|\d{9,}\.\d)"
 )
+
+
+_BAD_PATHS: Final = frozenset(("field.state", "field.status"))
 
 
 @dataclass(slots=True)
@@ -115,7 +142,7 @@ class Unknown:
         Returns how many lines showed something.
         """
         whole = b"\n".join(line.raw for line in self.lines)
-        if not alone and not _WORTH.search(whole):
+        if not (alone or _WORTH.search(whole) or _LIMITED.search(whole)):
             return 0
         seen = _Seen(scribe, output, alone=alone)
         seen.labels = _labels(self.lines) if alone else frozenset()
@@ -146,6 +173,8 @@ class _Seen:
     """Hosts that a parallel shell wrote before their lines."""
     host: str = ""
     """The one whose lines are being read, where there are labels."""
+    numbers: dict[str, list[tuple[str, float, Line]]] = field(default_factory=dict)
+    """Numbers of each thing, for limits that are printed beside them."""
 
     def read(self, lines: Sequence[Line]) -> None:
         """Read lines that stand together, those of each host by themselves."""
@@ -163,7 +192,7 @@ class _Seen:
         """Read tables where they are, else names and values."""
         if self.alone:
             self._shapes(lines)
-        rest = list(lines)
+        rest, self.numbers = list(lines), {}
         while rest:
             matrix = matrix_of(rest)
             table = matrix or table_of(rest)
@@ -173,6 +202,16 @@ class _Seen:
             (self._matrix if matrix else self._table)(table)
             last = table.rows[-1][0].number
             rest = [one for one in rest if one.number > last]
+        self._limits()
+
+    def _limits(self) -> None:
+        """Record what is beyond a limit of the same thing."""
+        for item, values in self.numbers.items():
+            over = dict(beyond([(name, value) for name, value, _ in values]))
+            for name, value, line in values:
+                if name in over:
+                    said = f"{value:.12g} ({over.pop(name)})"
+                    self.scribe.said("field.beyond", said, line, self._key(item, name))
 
     def _table(self, table: Table) -> None:
         items = table.items()
@@ -185,6 +224,8 @@ class _Seen:
             rare = 0 < soft <= _RARE * len(column)
             for (line, _), item, said in zip(table.rows, items, column, strict=True):
                 bad = is_bad(said) or (rare and bool(_SOFT.search(said)))
+                if not bad and _PROCESSES.search(table.titles[0]):
+                    continue
                 self._field(item, title, said, line, bad=bad)
         for left, right in table.agreeing():
             for (line, cells), item in zip(table.rows, items, strict=True):
@@ -218,6 +259,10 @@ class _Seen:
         if len(settings) >= _FEWEST_SETTINGS and not _STAMP.search(line.text):
             self._settings(settings, line)
             return
+        count = _COUNT.search(line.text)
+        if count:
+            self._statistic(str(count["name"]).strip(), str(count["value"]), line)
+            return
         found = _PAIR.search(line.text)
         indent = len(line.text) - len(line.text.lstrip())
         if found is None or _STAMP.search(line.text):
@@ -232,9 +277,22 @@ class _Seen:
             self._enter(indent - 0.5, said)
             return
         self._enter(indent, "")
+        inner = _PAIR.search(said) if _LABELLED.search(name) else None
+        if inner:
+            self._field(name, str(inner["name"]), str(inner["value"]), line, bad=False)
+            return
         down = bool(_STATES.search(name)) and bool(_SOFT.search(said))
         bad = is_bad(said) or (down and self.alone)
         self._field(self._item(), self._name(name), said, line, bad=bad)
+
+    def _statistic(self, name: str, value: str, line: Line) -> None:
+        """Record a count before its name: of harm, or of what differs from host to host."""
+        inventory = self.scribe.inventory
+        if self.alone and inventory.fields < MOST_FIELDS:
+            inventory.fields += 1
+            self.count += 1
+            path = "field.harm" if _HARM.search(name) else "field.carried"
+            self.scribe.said(path, value, line, self._key(self._item(), self._name(name)))
 
     def _settings(self, settings: Sequence[tuple[str, str]], line: Line) -> None:
         """Record values ``name=value``, of the word before them or of the heading above."""
@@ -264,8 +322,8 @@ class _Seen:
 
     def _shapes(self, lines: Sequence[Line]) -> None:
         """Record how many lines are the same but for their numbers: as many as on the peers."""
-        shapes = Counter(_NUMBERS.sub("#", line.text.strip()) for line in lines)
-        last = {_NUMBERS.sub("#", line.text.strip()): line for line in lines}
+        last = {_shape(line.text): line for line in lines}
+        shapes = Counter(_shape(line.text) for line in lines)
         room = max(0, MOST_SHAPES - self.scribe.inventory.shapes)
         self.scribe.inventory.shapes += len(shapes)
         for shape, count in islice(shapes.items(), room):
@@ -283,27 +341,40 @@ class _Seen:
         shared = _NUMBERS.sub("#", name)
         if shared != name and len(shared) > 1:
             item, name = f"{item} {name}".strip(), shared
+        if out_of_range(said):
+            self.scribe.said("field.beyond", said, line, self._key(item, name))
+            return
         measured = _MEASURED.search(said)
+        if measured and (value := number(measured["number"])) is not None:
+            self.numbers.setdefault(item, []).append((name, value, line))
+        part = _PART.search(said)
+        if part and int(part["have"]) < int(part["all"]) and _WHOLE.search(name):
+            self.scribe.said("field.part", said, line, self._key(item, name))
+            return
         if measured and measured["unit"]:
             name = f"{name} ({measured['unit']})"
-        value = measured["number"] if measured else bare(said)
-        is_number = number(value) is not None
+        text = measured["number"] if measured else bare(said)
+        is_number = number(text) is not None
         if _EMPTY.search(said) or len(said) > _LONGEST_CELL:
             return
         known = self.scribe.inventory.fields < MOST_FIELDS
-        path = self._path(name, value, bad=bad, is_number=is_number)
-        if not path or not (known or path == "field.state"):
+        path = self._path(name, text, item, bad=bad, is_number=is_number)
+        if not path or not (known or path in _BAD_PATHS):
             return
         self.scribe.inventory.fields += 1
         self.count += 1
-        self.scribe.said(path, value if is_number else said, line, self._key(item, name))
+        self.scribe.said(path, text if is_number else said, line, self._key(item, name))
 
-    def _path(self, name: str, value: str, *, bad: bool, is_number: bool) -> str:
+    def _path(self, name: str, value: str, item: str, *, bad: bool, is_number: bool) -> str:
         if bad:
-            return "field.state"
+            return "field.status" if _STATES.search(name) and is_bad(value) else "field.state"
+        if is_number and self.alone:
+            if _HARM.search(name):
+                return "field.harm"
+            counts = _CARRIED.search(name) or _CARRIED.search(item)
+            return "field.carried" if counts else "field.number"
         if is_number:
-            harm = self.alone and _HARM.search(name)
-            return "field.harm" if harm else "field.number" if self.alone else ""
+            return ""
         return "field.word" if self.alone or value.lower() in _SWITCHES else ""
 
 
@@ -317,6 +388,8 @@ def spare(scribe: Scribe, item: str, name: str, said: str, line: Line) -> None:
         return
     value = bare(said)
     path = "field.setting" if number(value) is not None else "field.word"
+    if path == "field.setting" and _CARRIED.search(name):
+        return
     if path == "field.word" and value.lower() not in _SWITCHES:
         return  # a name, as a rule
     inventory.fields += 1
@@ -325,12 +398,27 @@ def spare(scribe: Scribe, item: str, name: str, said: str, line: Line) -> None:
     scribe.said(path, said if path == "field.word" else value, line, key)
 
 
+def is_count(text: str) -> bool:
+    """Return whether a line is one counter: what it means is decided by the others beside it.
+
+    >>> is_count("    38 input message failed"), is_count("  destination unreachable: 15")
+    (True, True)
+    >>> is_count("Error: 3 of 4 tests failed")
+    False
+    """
+    found = _PAIR.search(text)
+    paired = found is not None and not _STAMP.search(text) and str(found["value"]).isdecimal()
+    return paired or bool(_COUNT.search(text))
+
+
 def is_harmless(text: str) -> bool:
     """Return whether a line names something bad and gives it no or one harmless word.
 
     >>> is_harmless("Correctable Error : 0"), is_harmless("Fatal: cannot open the device")
     (True, False)
     """
+    if _COUNT.search(text):
+        return True
     found = _PAIR.search(text)
     if found is None or _STAMP.search(text):
         return False
@@ -347,6 +435,11 @@ def is_bad(said: str) -> bool:
     (False, False, False)
     """
     return bool(BAD.search(said)) and not said.lower().startswith(("error-", "error free"))
+
+
+def _shape(text: str) -> str:
+    """Return a line without its numbers, and without how wide they are."""
+    return " ".join(_NUMBERS.sub("#", text).split())
 
 
 def _labels(lines: Sequence[Line]) -> frozenset[str]:

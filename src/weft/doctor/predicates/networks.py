@@ -7,7 +7,7 @@ from weft.doctor.case import Case, Hit, last, spans_hosts
 from weft.doctor.cause import Clue
 from weft.inventory.entity import Entity
 from weft.inventory.inventory import Event, Inventory, Reading, Setting
-from weft.inventory.values import whole
+from weft.inventory.values import number, whole
 
 _OLD_NCCL: Final = (2, 22, 4)
 """From this version on NCCL looks for nvidia_peermem by its present name."""
@@ -283,3 +283,22 @@ def chosen_port_down(clue: Clue, case: Case) -> Iterator[Hit]:
     for entity, found in case.inventory.of("port"):
         if entity.field("adapter") in wanted and last(found, "state") == "down":
             yield Hit(clue, entity, (found["state"][-1].evidence,))
+
+
+_SLOW_BYTES_PER_S: Final = 12.5e9
+"""What one TCP connection of 100 Gb/s carries; ranks of one host have NVLink or PCIe."""
+_LARGE_BYTES: Final = 64e6
+
+
+def slow_over_sockets(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield "no device" where NCCL uses sockets and a large collective is as slow as TCP."""
+    slow = any(
+        isinstance(busbw := last(found, "busbw"), float)
+        and busbw < _SLOW_BYTES_PER_S
+        and (number(entity.field("size")) or 0.0) >= _LARGE_BYTES
+        for entity, found in case.inventory.of("collective")
+    )
+    processes = case.inventory.of("process")
+    if slow and any(last(found, "network") == "Socket" for _, found in processes):
+        for event in case.events.get("nccl.no_device", ()):
+            yield Hit(clue, event.entity, tuple(event.evidence))
