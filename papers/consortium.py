@@ -618,7 +618,8 @@ TAIL = """
   48,908, where theirs are 47,945; the coin brings a slow spine under RCCC at 4:1 from 5.1 %
   too late in the median to 3.5 %, with 3,456,266 packets sent again on 32 paths where theirs
   are 3,452,591 (3,443,308 without it).
-* Run before the coin was modelled, and not again: runs of RCCC other than those at 4:1, and
+* Run before the coin was modelled, and not again: runs of RCCC other than those at 4:1, 33 of
+  503 of the drafts of NSCC, and
   those of August 2025; at 4:1 it changed when the last flow ended by up to 4.4 %.
 * Not all runs of a group are of one size: that of a slow spine at 8:1 in August 2024 is 5.2 %
   off in the median of its three runs of 1 MB, and 3.6 % with three of 2 MB.
