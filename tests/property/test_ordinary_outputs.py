@@ -93,7 +93,7 @@ def ethtool(draw: Draw) -> str:
 def boot(draw: Draw) -> str:
     times = sorted(draw(0, 60_000_000) for _ in range(9))
     said = (
-        "Linux version 6.8.0-40-generic (buildd@lcy02) #40-Ubuntu SMP PREEMPT_DYNAMIC",
+        "Linux version 6.8.0-40-generic (builder@lcy02) #40-Ubuntu SMP PREEMPT_DYNAMIC",
         "ACPI: IRQ0 used by override.",
         "ACPI BIOS Warning (bug): Optional FADT field Pm2ControlBlock has valid Length",
         "pci 0000:00:1f.0: BAR 13: no space for [io  size 0x1000]",
