@@ -140,7 +140,7 @@ def test_the_item_of_a_json_list_that_is_bad_is_named(nested, label, size, data)
         items = [{label: f"F{n}", **item} for n, item in enumerate(items)]
     whole = {"data": {"fans": items}} if nested else {"fans": items}
     found = diagnosed({"hosts/n1/thermal.json": json.dumps(whole)}).findings
-    assert f"fans {'F' if label else ''}{odd}/" in found[0].title
+    assert f"fans {'F' if label else ''}{odd}/" in found[0].told
     assert sum("/status" in one for one in found[0].entities) == 1
 
 

@@ -346,7 +346,7 @@ def test_the_element_that_deviates_is_named(output: Output, data: st.DataObject)
     found = diagnosed(output.write(values))
     assert found.verdict is Verdict.PROBLEM, found.findings
     first = found.findings[0]
-    places = f"{first.title} {' '.join(first.entities)} "
+    places = f"{first.told} {' '.join(first.entities)} "
     assert output.element.format(n=odd) in places, places[:300]
     assert len(first.entities) <= 2, first.entities
 

@@ -141,7 +141,7 @@ def test_the_row_that_deviates_is_shown(write: Write, odd: str, data: st.DataObj
     result = diagnosed(write(tool, rows))
     assert result.verdict in {Verdict.UNKNOWN, Verdict.POSSIBLE}, (rows, result.findings)
     first = result.findings[0]
-    assert label in " ".join((first.title, *first.entities)), (rows, first)
+    assert label in " ".join((first.told, *first.entities)), (rows, first)
     assert first.confidence == "low"
 
 
@@ -192,7 +192,7 @@ def test_the_odd_cell_of_a_matrix_is_named_and_an_even_one_is_quiet(size, label,
         return "Bandwidth matrix (GB/s)\n" + "\n".join(rows) + "\n"
 
     found = diagnosed({"p2p.txt": text(usual / 4)}).findings
-    assert any(f"{pair[0]} to {pair[1]}/" in finding.title for finding in found)
+    assert any(f"{pair[0]} to {pair[1]}/" in finding.told for finding in found)
     assert not diagnosed({"p2p.txt": text(usual)}).findings
 
 
@@ -212,7 +212,7 @@ def test_lines_that_one_host_has_not_or_has_more_of(change, word, kept, hosts, l
         }  # fmt: skip
 
     found = diagnosed(files(lines - 1 if change == "lost" else lines + 1)).findings
-    assert "unit1" in " ".join((found[0].title, *found[0].entities))
+    assert "unit1" in " ".join((found[0].told, *found[0].entities))
     assert not diagnosed(files(lines)).findings
 
 
@@ -230,5 +230,5 @@ def test_two_columns_that_are_equal_but_in_one_row(size, odd, name):
         return "\n".join(lines) + "\n"
 
     found = diagnosed({f"q{name}.txt": text(7)}).findings
-    assert f"u{row}/" in " ".join((found[0].title, *found[0].entities))
+    assert f"u{row}/" in " ".join((found[0].told, *found[0].entities))
     assert not diagnosed({f"q{name}.txt": text(None)}).findings

@@ -64,6 +64,8 @@ class Finding:
     """That this is the cause."""
     entities: tuple[str, ...]
     evidence: tuple[Evidence, ...]
+    detail: str = ""
+    """What its strongest clue says: a message, or a value and what was expected."""
     fix: str = ""
     confirm: str = ""
     rivals: tuple[Rival, ...] = ()
@@ -75,6 +77,11 @@ class Finding:
     left_ratio: float = 1.0
     price: Price | None = None
     page: str = ""
+
+    @property
+    def told(self) -> str:
+        """Return the title with its detail."""
+        return f"{self.title} ({self.detail})" if self.detail else self.title
 
     @property
     def confidence(self) -> str:
@@ -211,13 +218,16 @@ def _finding(same: Sequence[Candidate], follow: dict[int, list[str]], case: Case
     entities = tuple(dict.fromkeys(one.entity for one in same))
     texts = dict.fromkeys(hit.text for one in same for hit in one.supports if hit.text)
     hits = [hit for one in same for hit in one.supports]
+    names = _names(entities, hits)
+    title = _titled(first.cause.title, entities, hits)
     return Finding(
         cause=first.cause.name,
-        title=_titled(first.cause.title, entities, hits),
+        title=title,
         severity=Severity(first.cause.severity),
         probability_ratio=first.probability,
-        entities=tuple(_names(entities, hits)),
+        entities=tuple(names),
         evidence=lines_of(hits),
+        detail=_detail(title, names, hits),
         fix=folded([hit.fix for hit in hits if hit.fix])
         or _filled(first.cause.fix, entities, hits),
         confirm=_filled(first.cause.confirm, entities, hits),
@@ -232,20 +242,24 @@ def _finding(same: Sequence[Candidate], follow: dict[int, list[str]], case: Case
 
 
 def _titled(template: str, entities: Sequence[Entity], hits: Sequence[Hit]) -> str:
-    """Return what is wrong, where, and what shows it: the strongest clue in a few words."""
-    names = _names(entities, hits)
+    """Return what is wrong, and where."""
+    known = [one for one in entities if one.kind == INPUT or any(one.key)]
+    names = _names(known, hits) if known else []
     title = _filled(template, entities, hits)
-    if "{" not in template and names:
-        title = f"{title}: {folded(names)}"
+    return f"{title}: {folded(names)}" if "{" not in template and names else title
+
+
+def _detail(title: str, names: Sequence[str], hits: Sequence[Hit]) -> str:
+    """Return what the strongest clue says, in a few words."""
     ordered = sorted(hits, key=lambda hit: -hit.clue.weight)
     strongest = next((hit for hit in ordered if hit.detail), None)
     if strongest is None:
-        return title
+        return ""
     detail = _shortened(strongest.detail)
     other = [said for name in _OTHERS if (said := strongest.fields.get(name, ""))]
     absent = "".join(f"{said}: " for said in other if said not in f"{title} {detail}")
     first = "first: " if len(names) > 1 else ""
-    return f"{title} ({first}{absent}{detail})"
+    return f"{first}{absent}{detail}"
 
 
 def _names(entities: Sequence[Entity], hits: Sequence[Hit]) -> list[str]:

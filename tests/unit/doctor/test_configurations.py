@@ -321,7 +321,7 @@ def test_a_description_is_held_against_lldp(
         assert result.verdict is Verdict.NONE, result.findings
         return
     found = result.findings[0]
-    assert "Et17/1" in found.title
+    assert "Et17/1" in found.told
     assert {line.file for line in found.evidence} >= {
         names[0],
         "leaf-0000/show_lldp_neighbors.txt",

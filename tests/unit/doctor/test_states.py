@@ -41,7 +41,7 @@ def ibstat(rates: list[float], *, model: str = "MT4129", layer: str = "InfiniBan
 def found(result: Diagnosis, *words: str) -> str:
     """Return the title of the first finding that is a problem and holds the words."""
     assert result.verdict is Verdict.PROBLEM, result
-    titles = [f"{one.cause} {one.title} {' '.join(one.entities)}" for one in result.findings]
+    titles = [f"{one.cause} {one.told} {' '.join(one.entities)}" for one in result.findings]
     hits = [one for one in titles if all(word.lower() in one.lower() for word in words)]
     assert hits, titles
     return hits[0]

@@ -41,6 +41,6 @@ def test_a_state_is_named_and_a_healthy_one_is_quiet(
         return
     assert found.verdict is Verdict.PROBLEM or state.get("unsure"), found.findings
     first = found.findings[0]
-    assert re.search(state["says"], f"{first.cause} {first.title}", re.IGNORECASE), first
-    places = " ".join((first.title, *first.entities))
+    assert re.search(state["says"], f"{first.cause} {first.told}", re.IGNORECASE), first
+    places = " ".join((first.told, *first.entities))
     assert re.search(state.get("names", ""), places), places

@@ -92,7 +92,9 @@ def _not_interpreted(result: Diagnosis, most: int) -> Iterator[Block]:
 
 def _entry(found: Finding, most_lines: int) -> Entry:
     head = f"{found.cause}, {found.severity}, {found.confidence} confidence"
-    return Entry(head=head, text=found.title, lines=tuple(_lines(found, most_lines)))
+    shown = any(found.detail in " ".join(line.text.split()) for line in found.evidence)
+    text = found.title if shown else found.told
+    return Entry(head=head, text=text, lines=tuple(_lines(found, most_lines)))
 
 
 def _lines(found: Finding, most_lines: int) -> Iterator[str]:
