@@ -63,7 +63,7 @@ def matching(wanted: str) -> str:
     """Return a text that a value of a row refuses: itself, or a word of its pattern."""
     if not wanted.startswith("~"):
         return wanted
-    words = re.findall(r"[A-Za-z_]{2,}", wanted)
+    words = [*re.findall(r"[A-Za-z_]{2,}", wanted), "0/1", "1/2", "2/3", "3/4"]
     return next(one for one in words if re.search(wanted[1:], one))
 
 
@@ -115,7 +115,7 @@ def test_one_that_differs_from_its_peers_is_found(
     inventory, good = Inventory(), sample(row)
     share = (row.sources["peers"] or {}).get("share", 0.5)
     for number in range(max(peers, int(1 / (1 - share)) + 2)):
-        worse = beyond(row, good, factor) if number == odd else good
+        worse = beyond(row, good, factor / (1 - row.tolerance)) if number == odd else good
         put(inventory, entity(row, number), row, worse, number * 2)
     assert named(inventory, row, entity(row, odd))
 

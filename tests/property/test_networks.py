@@ -168,7 +168,7 @@ def test_a_network_that_runs_out_of_ports_is_infeasible_and_not_a_mismatch():
         ("hgx_h100_roce", "host.nic=efa_v4", "speaks efa and tcp"),
         ("hgx_h100_roce", "host.nic=connectx6", "400 Gb/s is more than connectx6 has"),
         ("hgx_h100_roce", "fabric.in_network_reduction=true", "no switch of roce reduces"),
-        ("hgx_h100_roce", "fabric.load_balancing=spray", "ecmp, adaptive and planned"),
+        ("hgx_h100_roce", "fabric.load_balancing=spray", "ecmp, adaptive, flowlet and planned"),
         ("dgx_h100", "fabric.mtu_bytes=9000B", "256, 512, 1024, 2048, 4096 bytes"),
         ("dgx_h100", "topology.cable_m=3000", "no medium carries 400 Gb/s so far"),
         ("aws_p5", "topology.kind=dragonfly_plus", "a network of kind fat_tree"),

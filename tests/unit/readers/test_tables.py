@@ -7,6 +7,7 @@ from weft.doctor.cause import causes
 from weft.expectations.expectation import expectations
 from weft.inventory.entity import attribute, kind
 from weft.inventory.inventory import Inventory
+from weft.lint.table import table_rules
 from weft.readers.engine import Format, engine
 from weft.readers.read import Reading
 from weft.readers.rows import Row
@@ -49,7 +50,8 @@ def test_a_row_names_what_the_vocabulary_has(row: Row) -> None:
 
 
 def all_codes() -> set[str]:
-    return {row.code for row in (*MESSAGES, *IN_FORMATS, *object_rows()) if row.code}
+    read = {row.code for row in (*MESSAGES, *IN_FORMATS, *object_rows()) if row.code}
+    return read | {f"lint.{name}" for name, _ in table_rules()}
 
 
 def known_names() -> set[str]:
