@@ -51,7 +51,9 @@ BAD: Final = re2.compile(
 """Words that say that a thing is bad, whatever it is."""
 _SOFT: Final = re2.compile(rf"(?i)^(?:{_SOFT_WORDS})\b")
 """Words that say so only where the peers are otherwise."""
-_LIMITED: Final = re2.compile(rb"(?i)\.\.-?\d|max|high|upper|crit|slowdown|low|min")
+_LIMITED: Final = re2.compile(
+    rb"(?i)[^.]\.\.-?\d|(?:\b|_)(?:max|high|upper|crit|slowdown|low|min)"
+)
 """What must be in it for its values to have limits beside them."""
 _PART: Final = re2.compile(r"^(?P<have>\d{1,4}) ?(?:/|of) ?(?P<all>\d{1,4})$")
 _WHOLE: Final = re2.compile(
