@@ -1,7 +1,7 @@
 """Values of outputs that no reader knows which are unlike those of their peers."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from weft.inventory.entity import Entity
@@ -91,7 +91,7 @@ def _unlike(cells: Cells, name: str) -> Iterator[tuple[Entity, Reading, Value]]:
     column = _usual(values, name)
     if column is not None and len(items) == len(cells) <= _FEWEST_PEERS:
         column = None  # two of three rows of one table: no rule
-    own = {item: _usual(values, name) for item, values in items.items()}
+    own = _usual_of_each(items, name)
     for entity, reading in cells:
         item = entity.field("item")
         mine = len(items[item]) >= _FEWEST_PEERS
@@ -99,6 +99,14 @@ def _unlike(cells: Cells, name: str) -> Iterator[tuple[Entity, Reading, Value]]:
         exact = usual is not None and _is_exact(items[item] if mine else values, usual)
         if usual is not None and _is_unlike(reading.value, usual, name, exact=exact):
             yield entity, reading, usual
+
+
+def _usual_of_each(items: Mapping[str, Sequence[Value]], name: str) -> dict[str, Value | None]:
+    """Return what is usual of each item; of none, where those of most items differ freely."""
+    own = {item: _usual(values, name) for item, values in items.items()}
+    judged = [own[item] for item, values in items.items() if len(values) >= _FEWEST_PEERS]
+    agreeing = sum(usual is not None for usual in judged)
+    return own if agreeing >= _USUAL_RATIO * len(judged) else dict.fromkeys(own)
 
 
 def _usual(values: Sequence[Value], name: str) -> Value | None:
