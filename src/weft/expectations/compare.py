@@ -73,7 +73,7 @@ def _fits(value: Value, wanted: Any) -> bool:  # noqa: ANN401 - whatever a row s
 def _compared(row: Expectation, entity: Entity, known: Known) -> Iterator[Deviation]:
     """Compare one attribute with the first expectation of it that is known."""
     seen = observed(row, entity, known.inventory)
-    wanted = expected(row, entity, known)
+    wanted = None if seen is None else _expected(row, entity, seen[0], known)
     if seen is None or wanted is None:
         return
     value, evidence = seen
@@ -87,10 +87,12 @@ def _compared(row: Expectation, entity: Entity, known: Known) -> Iterator[Deviat
 def expected(row: Expectation, entity: Entity, known: Known) -> Expected | None:
     """Return the first expectation of an observed attribute that is known, if any is."""
     seen = observed(row, entity, known.inventory)
-    if seen is None:
-        return None
+    return None if seen is None else _expected(row, entity, seen[0], known)
+
+
+def _expected(row: Expectation, entity: Entity, value: Value, known: Known) -> Expected | None:
     found = (
-        _SOURCES[source](row, entity, seen[0], known, told)
+        _SOURCES[source](row, entity, value, known, told)
         for source, told in row.sources.items()
     )
     return next((one for one in found if one is not None), None)

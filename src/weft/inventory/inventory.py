@@ -178,12 +178,15 @@ class Inventory:
         known = [one for one in self.all(entity, name) if isinstance(one.value, int | float)]
         if len(known) < 2:  # noqa: PLR2004 - first and last
             return None
+        later = known[0].time_s != known[-1].time_s
+        if later and len({one.value for one in known}) == 1:
+            return 0.0
         lines: dict[str, list[float]] = {}
         for one in known:
             line = _DIGITS.sub("#", one.evidence.text)
             lines.setdefault(line, []).append(float(one.value))  # type: ignore[arg-type]
         pairs = [each for each in lines.values() if len(each) > 1]
-        if not pairs and known[0].time_s != known[-1].time_s:
+        if not pairs and later:
             pairs = [[float(one.value) for one in known]]  # type: ignore[arg-type]
         return max((abs(each[-1] - each[0]) for each in pairs), default=None)
 

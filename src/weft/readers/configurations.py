@@ -15,6 +15,8 @@ FRONT_BYTES: Final = 16 << 10
 Claim = Callable[[str, str, str], tuple[str, ...]]
 """What reads a configuration: its file, host and text in, the names of its formats out."""
 _OUTPUT: Final = re2.compile(r"(?i)\.(?:log|out|err|txt)(?:\.\d+)?$|(?:^|/)[^/]*\bshow[^/]*$")
+_SEARCHED: Final = ("head", "content", "lacks")
+"""Tests whose pattern is searched in the text."""
 _SHELLS: Final = (".sh", ".bash", ".sbatch", ".slurm", ".env", ".profile", ".bashrc")
 
 
@@ -69,7 +71,7 @@ def may_be_configuration(file: str, front: bytes) -> bool:
     (True, False)
     """
     text = _Front(file, front[:FRONT_BYTES])
-    return any(is_claimed(reader, text, printed=False) for reader in _table())
+    return any(_holds(row, text) for row in _unprinted())
 
 
 def is_claimed(reader: str, text: Text, *, printed: bool) -> bool:
@@ -77,11 +79,25 @@ def is_claimed(reader: str, text: Text, *, printed: bool) -> bool:
 
     Without ``printed`` what programs print too is none.
     """
-    return any(
-        (printed or "printed" not in row)
-        and all(_TESTS[name](text, told) for name, told in row.items() if name in _TESTS)
-        for row in _table()[reader]
-    )
+    return any(_holds(row, text) for row in _table()[reader] if printed or "printed" not in row)
+
+
+def _holds(row: Mapping[str, Any], text: Text) -> bool:
+    return all(_TESTS[name](text, told) for name, told in row.items() if name in _TESTS)
+
+
+@cache
+def _unprinted() -> Sequence[Mapping[str, Any]]:
+    """Return the rows of all readers, each once, that which is decided soonest in front.
+
+    All patterns are searched at once, so those of a row come before the tests of names.
+    """
+    found: list[Mapping[str, Any]] = []
+    for row in (row for each in _table().values() for row in each if "printed" not in row):
+        searched = {name: row[name] for name in _SEARCHED if name in row}
+        if (sooner := searched | row) not in found:
+            found.append(sooner)
+    return found
 
 
 def is_output(file: str) -> bool:
@@ -119,7 +135,7 @@ def _patterns() -> tuple[Sequence[str], Matcher]:
     found = dict.fromkeys(
         row[name]
         for listed in _table().values() for row in listed
-        for name in ("head", "content", "lacks") if name in row
+        for name in _SEARCHED if name in row
     )  # fmt: skip
     return list(found), Matcher(list(found))
 

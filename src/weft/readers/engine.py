@@ -16,14 +16,18 @@ from weft.readers.column import ColumnBlock, Columns, columns
 from weft.readers.line import Line
 from weft.readers.matcher import Matcher
 from weft.readers.parser import Parser
+from weft.readers.remembered import remembered
 from weft.readers.rows import Row, row
 from weft.readers.scribe import Scribe
 
 MOST_LINES_OF_BLOCK: Final = 200_000
 """Lines of one output that a parser is given."""
 
+OTHERWISE: Final = "otherwise"
+"""The table of lines that count only where no other row knows them."""
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, eq=False)
 class Format:
     """The output of one command as a table: lines that open it, and rows within it."""
 
@@ -47,6 +51,11 @@ class Format:
             self._matcher = Matcher([one.match for one in self.rows])
         return self._matcher
 
+    @remembered
+    def hit(self, raw: bytes) -> Sequence[Row]:
+        """Return the rows that a line may match."""
+        return [self.rows[one] for one in sorted(self.matcher.match(raw))]
+
 
 @dataclass(slots=True)
 class TableBlock:
@@ -57,10 +66,7 @@ class TableBlock:
 
     def read(self, raw: bytes, line: Line) -> bool:
         """Record what a line within the block states; return whether it states anything."""
-        rows = self.format.rows
-        hits = [
-            rows[one].read(line, self.scribe) for one in sorted(self.format.matcher.match(raw))
-        ]
+        hits = [row.read(line, self.scribe) for row in self.format.hit(raw)]
         return any(hits)
 
     def end(self) -> None:
@@ -99,7 +105,7 @@ Block = TableBlock | ColumnBlock | ParserBlock
 """One such output being read."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Engine:
     """Every table, ready to match."""
 
@@ -109,6 +115,7 @@ class Engine:
     """Which format each pattern after those of the messages opens."""
     matcher: Matcher
 
+    @remembered
     def matches(self, line: bytes) -> tuple[Sequence[Row], "Form | None"]:
         """Return the message rows that a line may match, and the format that it opens."""
         found = self.matcher.match(line)
@@ -116,10 +123,10 @@ class Engine:
             return (), None
         count = len(self.messages)
         opened = next((self.openings[one - count] for one in found if one >= count), None)
-        hits = sorted(one for one in found if one < count)
-        return [self.messages[one] for one in hits], (
-            None if opened is None else self.formats[opened]
-        )
+        rows = [self.messages[one] for one in sorted(found) if one < count]
+        if len(rows) > 1:
+            rows = [row for row in rows if row.tool != OTHERWISE] or rows[-1:]
+        return rows, None if opened is None else self.formats[opened]
 
 
 @cache

@@ -8,7 +8,7 @@ is named, and then "no problem found" is no verdict.
 import codecs
 import io
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -25,12 +25,13 @@ from weft.readers.configurations import (
     may_be_configuration,
 )
 from weft.readers.documents import Parsed, kinds_of
-from weft.readers.engine import Block, Engine, Form, ParserBlock, engine
+from weft.readers.engine import OTHERWISE, Block, Engine, Form, ParserBlock, engine
 from weft.readers.fold import Seen
 from weft.readers.layouts import series
 from weft.readers.line import Line
 from weft.readers.parser import Parser
 from weft.readers.places import Place, places, title_of
+from weft.readers.rows import Row
 from weft.readers.scribe import Scribe
 from weft.readers.sections import sections
 from weft.readers.unknown import Unknown, is_count, is_harmless
@@ -49,8 +50,6 @@ _LONGEST_WHY: Final = 200
 _KNOWN_RATIO: Final = 0.1
 """Of the lines of a file: where a reader knows fewer, its output is unknown."""
 T = TypeVar("T")
-OTHERWISE: Final = "otherwise"
-"""The table of lines that count only where no other row knows them."""
 _ESCAPES: Final = re2.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _FRONT: Final = re2.compile(
     r"^(?:> ?)+|^(?:\[\d+,\d+\]<std\w+>: ?)|^\[\d+\]<std\w+>: ?|^.{0,40}\[\d+,\d+\]<std\w+>: ?"
@@ -289,11 +288,9 @@ class Reading:
             self._keep(number, raw)
             return
         line = Line(number, raw.decode("utf-8", "replace"), raw)
-        if len(rows) > 1:
-            rows = [one for one in rows if one.tool != OTHERWISE] or rows[-1:]
-        hits = [self._contained(number, one.code or one.tool, one.read, line, self.scribe)
-                for one in rows]  # fmt: skip
-        closes = any(one.closes for one, hit in zip(rows, hits, strict=True) if hit)
+        hit = closes = False
+        if rows:
+            hit, closes = self._messages(rows, line)
         if closes or (opened is not None and opened is not self.opened):
             self._end()
         if opened is not None and self.block is None:
@@ -307,10 +304,18 @@ class Reading:
             if strange and len(self.unread) < _MOST_NOTES:
                 self.unread.append(self.scribe.evidence(line))
             self._keep(number, raw)
-        elif read or any(hits):
+        elif read or hit:
             self.matched += 1
         elif number:
             self._keep(number, raw)
+
+    def _messages(self, rows: Sequence[Row], line: Line) -> tuple[bool, bool]:
+        """Read a message; return whether a row is about it, and whether one ends the block."""
+        hits = [
+            row for row in rows
+            if self._contained(line.number, row.code or row.tool, row.read, line, self.scribe)
+        ]  # fmt: skip
+        return bool(hits), any(row.closes for row in hits)
 
     def _keep(self, number: int, raw: bytes) -> None:
         """Keep a line that no row knows, unless it is of a document kept as sections."""

@@ -1,15 +1,16 @@
 """What a row of a message table or of a format says about a line."""
 
-from collections import ChainMap
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import re2
 
 from weft.inventory.entity import attribute
 from weft.inventory.values import Value, typed
 from weft.readers.line import Line
+from weft.readers.remembered import remembered
 from weft.readers.scribe import Scribe
 from weft.units import rate_from_gbit
 
@@ -56,7 +57,17 @@ def message(text: str, start: int) -> str:
     return " ".join(text[max(fronts, default=0) :].split())[:_LONGEST_MESSAGE]
 
 
-@dataclass(slots=True)
+class Said(NamedTuple):
+    """What a row finds in a line."""
+
+    start: int
+    """Where in the bytes of the line the pattern begins."""
+    groups: Mapping[str, str]
+    values: Mapping[str, Value | None]
+    """Of the attributes that the line states by itself."""
+
+
+@dataclass(slots=True, eq=False)
 class Row:
     """One pattern, the attributes that it states and the event that it is.
 
@@ -97,23 +108,22 @@ class Row:
 
     def read(self, line: Line, scribe: Scribe) -> bool:
         """Record what a line states; return whether it is one that the row is about."""
-        found = self.pattern.search(line.raw)
+        found = _said(self, line.raw)
         if found is None or not self._is_here(scribe):
             return False
-        groups: dict[str, str] = {}
-        for one, said in found.groupdict().items():
-            if said:
-                groups.setdefault(_text(one).rstrip("23456789"), _text(said).strip())
+        groups = found.groups
         for one in self.leaves:
             scribe.context.pop(one, None)
         for one in self.enters:
             scribe.context[one] = groups.get(one, "yes")
-        for path, template in self.sets.items():
-            value = self._value(path, template, ChainMap(groups, scribe.context))
+        for path in self.sets:
+            value = (
+                found.values[path] if path in found.values else self._late(path, groups, scribe)
+            )
             if value is not None:
                 scribe.state(path, value, line, groups)
         if self.code:
-            said = message(line.text, len(_text(line.raw[: found.start()])))
+            said = message(line.text, len(_text(line.raw[: found.start])))
             scribe.event(self.code, self.entity, self.severity, line, {**groups, "said": said})
         return True
 
@@ -123,13 +133,36 @@ class Row:
             context.get(one) for one in self.lacks
         )
 
-    def _value(self, path: str, template: str, groups: Mapping[str, str]) -> Value | None:
-        try:
-            said = template.format_map(groups) if "{" in template else template
-        except KeyError:
-            return None
+    def value(self, path: str, fields: Mapping[str, str]) -> Value | None:
+        """Return the value of an attribute; raises KeyError for a field that is missing."""
+        template = self.sets[path]
+        said = template.format_map(fields) if "{" in template else template
         said = self.values.get(said.lower(), said)
         return typed(path, said, FACTORS.get(self.units.get(path, self.unit), 1.0))
+
+    def _late(self, path: str, groups: Mapping[str, str], scribe: Scribe) -> Value | None:
+        """Return a value that takes what the block has entered, if it has."""
+        try:
+            return self.value(path, {**scribe.context, **groups})
+        except KeyError:
+            return None
+
+
+@remembered
+def _said(row: Row, raw: bytes) -> Said | None:
+    """Return what a row finds in a line."""
+    found = row.pattern.search(raw)
+    if found is None:
+        return None
+    groups: dict[str, str] = {}
+    for one, said in found.groupdict().items():
+        if said:
+            groups.setdefault(_text(one).rstrip("23456789"), _text(said).strip())
+    values = {}
+    for path in row.sets:
+        with suppress(KeyError):
+            values[path] = row.value(path, groups)
+    return Said(found.start(), groups, values)
 
 
 def _text(said: bytes) -> str:
