@@ -16,8 +16,7 @@ from typing import Any, Final
 
 import yaml
 
-from weft.readers.engine import engine
-from weft.readers.read import OTHERWISE
+from weft.readers.engine import OTHERWISE, engine
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,8 +137,8 @@ def _of_row(row: Row, opens: str, among: Sequence[Row]) -> Iterator[Shown]:
 
         yield Shown(
             row.tool, path, expected, write, within(row.match, found[1]), tuple(row.values),
-            lambda text, path=path, template=template, group=found[1]: row._value(  # type: ignore[misc]  # noqa: SLF001
-                path, template, {group: text}),
+            lambda text, path=path, group=found[1]: row.value(  # type: ignore[misc]
+                path, {group: text}),
         )  # fmt: skip
 
 

@@ -39,8 +39,8 @@ class Clue:
 
     @property
     def is_configured(self) -> bool:
-        """Return whether it is a rule of weft lint: what is set, and not what happened."""
-        return self.event.startswith(PREFIX)
+        """Return whether it is a setting or a rule of weft lint: not what happened."""
+        return self.event.startswith(PREFIX) or self.attribute == "setting.value"
 
     @property
     def name(self) -> str:

@@ -69,7 +69,8 @@ def _of_cause(cause: Cause, case: Case) -> Iterator[Candidate]:
         for hit in case.inventory.contained(f"the cause {cause.name}", partial(case.hits, clue))
     ]
     symptoms = [hit for hit in hits if not hit.clue.is_configured]
-    if not any(hit.clue.weight >= FEWEST_WEIGHT for hit in symptoms):
+    strong = any(hit.clue.weight >= FEWEST_WEIGHT for hit in hits)
+    if not strong or not any(hit.clue.weight > 1 for hit in symptoms):
         return
     placed = [(hit, _scope(hit.entity, cause.scope)) for hit in hits]
     places = dict.fromkeys(

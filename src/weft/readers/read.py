@@ -288,9 +288,8 @@ class Reading:
             self._keep(number, raw)
             return
         line = Line(number, raw.decode("utf-8", "replace"), raw)
-        hit = closes = False
-        if rows:
-            hit, closes = self._messages(rows, line)
+        otherwise = bool(rows) and rows[0].tool == OTHERWISE
+        hit, closes = (False, False) if otherwise else self._messages(rows, line)
         if closes or (opened is not None and opened is not self.opened):
             self._end()
         if opened is not None and self.block is None:
@@ -298,16 +297,22 @@ class Reading:
         read = self.block is not None and self._contained(
             number, self._format, self.block.read, raw, line
         )
-        if rows and rows[0].tool == OTHERWISE and not read:
-            known = self.is_document or self.is_configuration
-            strange = not known and not is_harmless(line.text)
-            if strange and len(self.unread) < _MOST_NOTES:
-                self.unread.append(self.scribe.evidence(line))
+        if otherwise and not read:
+            self._strange(rows, line)
             self._keep(number, raw)
         elif read or hit:
             self.matched += 1
         elif number:
             self._keep(number, raw)
+
+    def _strange(self, rows: Sequence[Row], line: Line) -> None:
+        """Read a line that looks like trouble and that no other row knows."""
+        if is_harmless(line.text):
+            return
+        hit, _ = self._messages(rows, line)
+        known = self.is_document or self.is_configuration
+        if hit and not known and len(self.unread) < _MOST_NOTES:
+            self.unread.append(self.scribe.evidence(line))
 
     def _messages(self, rows: Sequence[Row], line: Line) -> tuple[bool, bool]:
         """Read a message; return whether a row is about it, and whether one ends the block."""

@@ -15,7 +15,8 @@ _FEWEST_ROWS: Final = 3
 _FEWEST_CELLS: Final = 2
 _LONGEST_TITLE: Final = 60
 _DASHES: Final = re2.compile(r"-{2,}|={2,}")
-_RULE: Final = re2.compile(r"^[\s|+=_-]+$")
+_RULE: Final = re2.compile(r"^[\s|+=_-]+$|^[|+]-{2,} +[A-Za-z][\w /.]* +-{2,}[-+|]*$")
+"""A line between the rows of a table, which may have the title of a section."""
 _GAPS: Final = re2.compile(r"\s{2,}|\t")
 _WORDS: Final = re2.compile(r"\S+")
 _PHRASES: Final = re2.compile(r"\S+(?: \S+)*")
