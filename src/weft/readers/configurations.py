@@ -15,8 +15,7 @@ FRONT_BYTES: Final = 16 << 10
 Claim = Callable[[str, str, str], tuple[str, ...]]
 """What reads a configuration: its file, host and text in, the names of its formats out."""
 _OUTPUT: Final = re2.compile(r"(?i)\.(?:log|out|err|txt)(?:\.\d+)?$|(?:^|/)[^/]*\bshow[^/]*$")
-_SEARCHED: Final = ("head", "content", "lacks")
-"""Tests whose pattern is searched in the text."""
+_Row = Mapping[str, Any]
 _SHELLS: Final = (".sh", ".bash", ".sbatch", ".slurm", ".env", ".profile", ".bashrc")
 
 
@@ -55,13 +54,14 @@ class _Front:
         return self.head
 
     @cached_property
-    def _found(self) -> frozenset[str]:
+    def found(self) -> frozenset[str]:
+        """Return the patterns of the table that occur in the front."""
         patterns, matcher = _patterns()
         return frozenset(patterns[one] for one in matcher.match(self.data))
 
     def has(self, pattern: str, within: str) -> bool:
         del within  # nothing else is known of it
-        return pattern in self._found
+        return pattern in self.found
 
 
 def may_be_configuration(file: str, front: bytes) -> bool:
@@ -71,7 +71,9 @@ def may_be_configuration(file: str, front: bytes) -> bool:
     (True, False)
     """
     text = _Front(file, front[:FRONT_BYTES])
-    return any(_holds(row, text) for row in _unprinted())
+    by_name, by_pattern = _unprinted()
+    found = (row for pattern in text.found for row in by_pattern.get(pattern, ()))
+    return any(_holds(row, text) for row in (*by_name, *found))
 
 
 def is_claimed(reader: str, text: Text, *, printed: bool) -> bool:
@@ -82,22 +84,21 @@ def is_claimed(reader: str, text: Text, *, printed: bool) -> bool:
     return any(_holds(row, text) for row in _table()[reader] if printed or "printed" not in row)
 
 
-def _holds(row: Mapping[str, Any], text: Text) -> bool:
+def _holds(row: _Row, text: Text) -> bool:
     return all(_TESTS[name](text, told) for name, told in row.items() if name in _TESTS)
 
 
 @cache
-def _unprinted() -> Sequence[Mapping[str, Any]]:
-    """Return the rows of all readers, each once, that which is decided soonest in front.
-
-    All patterns are searched at once, so those of a row come before the tests of names.
-    """
-    found: list[Mapping[str, Any]] = []
+def _unprinted() -> tuple[Sequence[_Row], Mapping[str, Sequence[_Row]]]:
+    """Return the rows, each once, that need no pattern in the text, then others by theirs."""
+    by_name: list[_Row] = []
+    by_pattern: dict[str, list[_Row]] = {}
     for row in (row for each in _table().values() for row in each if "printed" not in row):
-        searched = {name: row[name] for name in _SEARCHED if name in row}
-        if (sooner := searched | row) not in found:
-            found.append(sooner)
-    return found
+        needed = next((row[name] for name in ("head", "content") if name in row), None)
+        rows = by_name if needed is None else by_pattern.setdefault(needed, [])
+        if row not in rows:
+            rows.append(row)
+    return by_name, by_pattern
 
 
 def is_output(file: str) -> bool:
@@ -135,7 +136,7 @@ def _patterns() -> tuple[Sequence[str], Matcher]:
     found = dict.fromkeys(
         row[name]
         for listed in _table().values() for row in listed
-        for name in _SEARCHED if name in row
+        for name in ("head", "content", "lacks") if name in row
     )  # fmt: skip
     return list(found), Matcher(list(found))
 
