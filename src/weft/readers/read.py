@@ -289,7 +289,9 @@ class Reading:
             return
         line = Line(number, raw.decode("utf-8", "replace"), raw)
         otherwise = bool(rows) and rows[0].tool == OTHERWISE
-        hit, closes = (False, False) if otherwise else self._messages(rows, line)
+        hit = closes = False
+        if rows and not otherwise:
+            hit, closes = self._messages(rows, line)
         if closes or (opened is not None and opened is not self.opened):
             self._end()
         if opened is not None and self.block is None:

@@ -67,22 +67,26 @@ class Scribe:
         if line.number != self._line:
             self._line, self._prefix = line.number, prefix(line.text)
         found = kind(wanted)
-        key = [self._field(name, found.defaults, groups) for name in found.key]
+        own, context = self._prefix, self.context
+        key = [
+            groups.get(name) or own.get(name) or context.get(name)
+            or self._default(name, found.defaults, groups)
+            for name in found.key
+        ]  # fmt: skip
         return None if None in key else Entity(wanted, tuple(key))  # type: ignore[arg-type]
 
     def evidence(self, line: Line) -> Evidence:
         """Return a line as evidence."""
         return Evidence(self.file, line.number, line.text[:LONGEST_TEXT].strip())
 
-    def _field(
+    def _default(
         self, name: str, defaults: Mapping[str, str], groups: Mapping[str, str]
     ) -> str | None:
-        said = groups.get(name) or self._prefix.get(name) or self.context.get(name)
-        if said:
-            return said
-        if name not in defaults:
-            return None
-        instead = defaults[name]
+        """Return what stands for a field that nothing names, None where it must be known."""
+        instead = defaults.get(name)
         if instead in _PLACES:
             return self.file if instead == "file" else str(self._line)
-        return self._field(instead, {instead: ""}, groups) if instead else ""
+        if not instead:
+            return instead
+        known = groups.get(instead) or self._prefix.get(instead) or self.context.get(instead)
+        return known or ""
