@@ -17,6 +17,8 @@ _LONGEST_TITLE: Final = 60
 _DASHES: Final = re2.compile(r"-{2,}|={2,}")
 _RULE: Final = re2.compile(r"^[\s|+=_-]+$|^[|+]-{2,} +[A-Za-z][\w /.]* +-{2,}[-+|]*$")
 """A line between the rows of a table, which may have the title of a section."""
+_MOST_BETWEEN: Final = 8
+"""Lines that are no row, one after the other, within a table: rules and names of parts."""
 _GAPS: Final = re2.compile(r"\s{2,}|\t")
 _WORDS: Final = re2.compile(r"\S+")
 _PHRASES: Final = re2.compile(r"\S+(?: \S+)*")
@@ -129,14 +131,17 @@ def _table(lines: Sequence[Line], split: Split) -> Table | None:
     Where the first column has no title, its cells name parts of the parts above them.
     """
     titles, part = split(lines[0].text), ""
-    outside = any(line.text[:1] != " " for line in lines[1:] if not _RULE.search(line.text))
-    nested = split is _gaps and lines[0].text[:1] == " " and outside
+    nested = split is _gaps and lines[0].text[:1] == " " and _is_outside(lines[1:])
     table = Table(("item", *titles) if nested else titles)
     below = lines[2:] if _is_continued(lines) else lines[1:]
+    between = 0
     for line in below if _is_header(table.titles) else ():
-        cells = split(line.text)
+        between += 1
+        if between > _MOST_BETWEEN:
+            break
         if _RULE.search(line.text):
             continue
+        cells = split(line.text)
         if nested and cells:
             inside = line.text[:1] == " "
             part = part if inside else cells[0]
@@ -147,12 +152,19 @@ def _table(lines: Sequence[Line], split: Split) -> Table | None:
         if len(cells) != len(table.titles) or not cells[0]:
             break
         table.rows.append((line, cells))
+        between = 0
     ruled = nested and len(lines) > 1 and _RULE.search(lines[1].text)
     if split is _aligned and not _is_aligned(lines[0], table):
         return None
     underlined = len(lines) > 1 and len(_DASHES.findall(lines[1].text)) == len(titles)
     fewest = 1 if ruled or underlined or table.is_single else _FEWEST_ROWS
     return table if len(table.rows) >= fewest else None
+
+
+def _is_outside(lines: Sequence[Line]) -> bool:
+    """Return whether a line begins at the margin soon: it names what indented ones are of."""
+    near = lines[: 2 * _MOST_BETWEEN]
+    return any(line.text[:1] != " " for line in near if not _RULE.search(line.text))
 
 
 def _ruled(lines: Sequence[Line]) -> Table | None:
