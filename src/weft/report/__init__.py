@@ -10,9 +10,8 @@ from typing import Any, Final
 from weft import plugins
 from weft.errors import UnknownName
 from weft.report import renderers, views
-from weft.report.page import SCREEN_LINES, View
+from weft.report.page import SCREEN_LINES, Renderer, Rendering, View
 from weft.report.plain import kind_of
-from weft.report.renderer import Renderer, Rendering
 
 __all__ = ["chart_names", "charts_of", "formats", "has_format", "picture", "show", "view_of"]
 

@@ -159,7 +159,7 @@ def test_the_same_circle_lives_without_lossless_links():
 
 @pytest.mark.parametrize(("name", "hosts"), [("dgx_h100", 64), ("dgx_h100", 300)])
 def test_up_and_down_routes_cannot_deadlock(name, hosts):
-    from weft.engines.packet.from_network import wiring_of  # noqa: PLC0415 - only here
+    from weft.engines.packet.schedules import wiring_of  # noqa: PLC0415 - only here
 
     wiring = wiring_of(graph(preset(name, hosts=hosts)))
     assert possible_deadlock(wiring, shortest_routes(wiring)) == ()
