@@ -189,11 +189,6 @@ class Prober:
         """Return the pattern that a group runs, and the hosts that run it in the cluster."""
         return self.engine.key(cluster, operation, group)
 
-    @property
-    def probes(self) -> tuple[Probed, ...]:
-        """All that was simulated."""
-        return tuple(one for one in self.found.values() if one is not None)
-
 
 def _key(cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern, int]:
     """Return the pattern that a group runs, and the hosts that run it in the cluster."""
