@@ -144,6 +144,8 @@ class View:
     title: Callable[[Any], str] = str
     answer: Callable[[Any], Iterable[Block]] = _nothing
     blocks: Callable[[Any], Iterable[Block]] = _nothing
+    assumes: bool = False
+    """Whether the last block says what was assumed."""
     rest: str = ""
     """What the blocks are, for the last line of the first screen; empty: their titles."""
     is_modelled: bool = True
@@ -165,9 +167,12 @@ class View:
             return self.whole(result)
         made = getattr(self.held_by(result), "provenance", None)
         lines = () if made is None else footer(made)
+        blocks = list(self.blocks(result))
+        if made is not None and self.assumes:
+            blocks.append(Sentences(title="Assumptions", lines=made.assumptions))
         return Page(
             title=self.title(result), answer=tuple(self.answer(result)),
-            blocks=tuple(self.blocks(result)), rest=self.rest,
+            blocks=tuple(blocks), rest=self.rest,
             footer=lines if self.is_modelled else lines[:1],
         )  # fmt: skip
 
