@@ -22,7 +22,7 @@ from reproduction import (
     spread_of,
 )
 
-from weft.engines.packet.from_network import LIGHT_IN_GLASS_S_PER_M
+from weft.engines.packet.schedules import LIGHT_IN_GLASS_S_PER_M
 from weft.engines.packet.simulation import Flows, Options, simulate
 from weft.engines.packet.tables import FlowControl
 from weft.engines.packet.wiring import Wiring, leaf_spine

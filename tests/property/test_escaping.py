@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from weft.lint.lint import lint_texts
 from weft.lint.text import Text
 from weft.report import escape, formats, show
-from weft.report.page import Entries, Entry, Facts, Page, Sentences, Table, View
-from weft.report.renderer import Rendering
+from weft.report.page import Entries, Entry, Facts, Page, Rendering, Sentences, Table, View
 from weft.report.renderers.html import html
 from weft.report.renderers.md import md
 from weft.report.renderers.text import text as plain

@@ -33,7 +33,7 @@ KINDS = {
     "weft.readers.parsers": "weft.readers.parser.Parser",
     "weft.readers.traces": "weft.readers.trace.Format",
     "weft.report.charts": "types.FunctionType",
-    "weft.report.renderers": "weft.report.renderer.Renderer",
+    "weft.report.renderers": "weft.report.page.Renderer",
     "weft.report.views": "weft.report.page.View",
     "weft.traffic.collectives": "weft.traffic.collective.Algorithm",
 }

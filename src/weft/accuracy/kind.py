@@ -1,16 +1,15 @@
 """What a kind of measurement is: rows of published CSV files in, scored predictions out."""
 
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
-from importlib.resources import files
 from typing import Any, Final, Self
 
 from weft.errors import WeftError
+from weft.records import table
 from weft.results import Estimate
 
 Row = Mapping[str, str]
@@ -81,8 +80,7 @@ class Kind:
 @cache
 def all_kinds() -> Mapping[str, Kind]:
     """Return every kind by name."""
-    text = (files("weft.accuracy") / "kinds.toml").read_text("utf-8")
-    return {name: _kind(name, **row) for name, row in tomllib.loads(text).items()}
+    return {name: _kind(name, **row) for name, row in table("weft.accuracy", "kinds").items()}
 
 
 def _kind(name: str, *, score: str, **row: Any) -> Kind:  # noqa: ANN401 - the other fields

@@ -1,14 +1,13 @@
 """What a candidate is: another network for the same hosts."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from weft.errors import UnknownName
 from weft.network import fabric
+from weft.records import records
 from weft.spec.cluster import Cluster, FabricChoice
 from weft.spec.constraints import Skill
 from weft.spec.problems import nearest
@@ -77,13 +76,7 @@ SOCKET_THREADS, SOCKETS = 16, 64
 @cache
 def candidates() -> Mapping[str, Candidate]:
     """Return all candidates by name."""
-    text = (files("weft.advise") / "candidates.toml").read_text(encoding="utf-8")
-    return {name: _candidate(name, row) for name, row in tomllib.loads(text).items()}
-
-
-def _candidate(name: str, row: Mapping[str, Any]) -> Candidate:
-    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in row.items()}
-    return Candidate(**given, name=name)
+    return records("weft.advise", "candidates", Candidate)
 
 
 def find(name: str) -> Candidate:

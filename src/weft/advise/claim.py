@@ -11,15 +11,14 @@ claim gives for it. The estimate of a quantity has an 80 % band, and its outcome
 A claim holds when all of its statements do, and holds only for some of them when those do.
 """
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
 from math import floor, inf, isfinite, log10
 from typing import Final
 
+from weft.records import table
 from weft.results import Estimate
 
 ARTICLES: Final = {
@@ -170,13 +169,12 @@ def _rounded(number: float) -> float:
 @cache
 def claims_of_articles() -> tuple[Claim, ...]:
     """Read every claim."""
-    text = (files("weft.advise") / "claims.toml").read_text(encoding="utf-8")
     return tuple(
         Claim(
             name=name, point=row["point"], articles=tuple(row["articles"]), text=row["text"],
             statements=tuple(_statement(**one) for one in row["statements"]),
         )
-        for name, row in tomllib.loads(text).items()
+        for name, row in table("weft.advise", "claims").items()
     )  # fmt: skip
 
 

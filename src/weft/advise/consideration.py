@@ -1,15 +1,14 @@
 """What an architect weighs beside the cost of a token."""
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Final
 
 from weft.advise.case import Case, Row
 from weft.advise.limits import switch_vendors
 from weft.advise.wording import joined, percent
 from weft.network.network import resolve
+from weft.records import table
 from weft.sources import Kind
 
 MATTERS = 0.01
@@ -154,7 +153,7 @@ _WEIGH: Final[Mapping[str, Callable[[Case], Opinion]]] = {
     "evidence": _evidence, "mis_tuning": _mis_tuning, "operations": _operations,
     "performance": _performance, "vendor_breadth": _vendor_breadth,
 }  # fmt: skip
-_ROWS: Final = tomllib.loads((files("weft.advise") / "considerations.toml").read_text("utf-8"))
 CONSIDERATIONS: Final = {
-    name: Consideration(weigh=_WEIGH[name], **row) for name, row in _ROWS.items()
+    name: Consideration(weigh=_WEIGH[name], **row)
+    for name, row in table("weft.advise", "considerations").items()
 }

@@ -1,9 +1,7 @@
 """What if something turned out otherwise: the inputs whose move could change the verdict."""
 
-import tomllib
 from collections.abc import Callable, Mapping
 from functools import partial
-from importlib.resources import files
 from typing import Any, Final
 
 from weft import catalogue
@@ -15,6 +13,7 @@ from weft.advise.latencies import waited_steps
 from weft.advise.question import Input, pinned, resized, search_input, with_batch, with_job
 from weft.advise.wiring import OVERSUBSCRIPTIONS
 from weft.catalogue.devices import Assumption
+from weft.records import table
 from weft.spec import load
 from weft.units import SECONDS, gbit_from_rate, rate_from_gbit
 
@@ -275,5 +274,7 @@ def _constant(value: object, _: Case) -> object:
     return value
 
 
-_ROWS: Final = tomllib.loads((files("weft.advise") / "inputs.toml").read_text("utf-8"))
-INPUTS: Final = {name: _input(row, _FUNCTIONS[name]) for name, row in _ROWS.items()}
+INPUTS: Final = {
+    name: _input(dict(row), _FUNCTIONS[name])
+    for name, row in table("weft.advise", "inputs").items()
+}

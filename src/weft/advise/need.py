@@ -6,15 +6,18 @@ from itertools import pairwise
 from math import inf
 from typing import Literal
 
+from weft.advise.best import Found, Goal, Weighted, best
+from weft.advise.candidate import Candidate, candidates
+from weft.advise.chosen import Chosen, chosen
 from weft.advise.knobs import with_bandwidth
 from weft.advise.latencies import waited_steps
+from weft.advise.limits import objections
 from weft.advise.oracle import Oracle
-from weft.advise.pins import Pins
-from weft.advise.reach import Reaching, cheapest
+from weft.advise.pins import NOTHING, Pins
 from weft.advise.wording import figure, percent
 from weft.errors import SpecError, WeftError
 from weft.network.network import layout
-from weft.predict.training import Prediction, prober_for
+from weft.predict.training import Prediction, predict, prober_for
 from weft.results import Provenance
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job
@@ -85,6 +88,17 @@ class Knee:
     bytes_per_s_per_gpu: float
     mfu_ratio: float
     definition: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reaching:
+    """A network that reaches the target at the least cost of a GPU-hour."""
+
+    name: str
+    title: str
+    prediction: Prediction
+    chosen: tuple[Chosen, ...]
+    """What was pinned, and what was found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,3 +342,37 @@ def _sentence(requirements: tuple[Requirement, ...], knee: Knee, *, reached: boo
     start = "The target is met" if reached else "The target is not met"
     rate = figure(gbit_from_rate(knee.bytes_per_s_per_gpu), "Gb/s")
     return f"{start}: {requirements[0].text}. The knee is at {rate} a GPU."
+
+
+def cheapest(
+    cluster: Cluster, job: Job, step_s: float, pins: Pins = NOTHING
+) -> Reaching | None:
+    """Return the cheapest network that runs a step in so long; none where no network does."""
+    found = sorted(_found(cluster, job, Goal(step_s=step_s), pins), key=_usd)
+    for candidate, network in found:
+        prediction = predict(network.cluster, network.jobs[0])
+        if not objections(candidate, prediction.cost, cluster.constraints):
+            return Reaching(
+                name=candidate.name,
+                title=candidate.title,
+                prediction=prediction,
+                chosen=chosen(network, pins, searched=job.parallelism == "auto"),
+            )
+    return None
+
+
+def _usd(pair: tuple[Candidate, Found]) -> float:
+    return pair[1].usd_per_gpu_hour
+
+
+def _found(
+    cluster: Cluster, job: Job, goal: Goal, pins: Pins
+) -> Iterator[tuple[Candidate, Found]]:
+    """Yield what each candidate that may be recommended and needs no second network gives."""
+    for candidate in candidates().values():
+        if not candidate.fabric or not candidate.choice or candidate.storage_fabric:
+            continue
+        try:
+            yield candidate, best(candidate, cluster, (Weighted(job=job),), pins, goal)
+        except WeftError:  # it cannot be built here, or not be so fast
+            continue

@@ -1,16 +1,15 @@
 """What a check is: one more thing to look at, and what each fault would show there."""
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from importlib.resources import files
 from typing import Any, Final
 
 from weft.bench import check_readings
 from weft.bench.check_readings import Seen
 from weft.bench.expected import Setting
 from weft.inventory.inventory import Inventory
+from weft.records import table
 from weft.traffic.collective import Group, Operation
 
 MISLED: Final = 0.05
@@ -35,8 +34,9 @@ class Check:
 @cache
 def all_checks() -> tuple[tuple[str, Check], ...]:
     """Return every check by name."""
-    text = (files("weft.bench") / "checks.toml").read_text("utf-8")
-    return tuple((name, _check(name, row)) for name, row in tomllib.loads(text).items())
+    return tuple(
+        (name, _check(name, row)) for name, row in table("weft.bench", "checks").items()
+    )
 
 
 def _check(name: str, row: dict[str, Any]) -> Check:

@@ -1,15 +1,14 @@
 """What a fault is to the judge: a change of the cluster or the library that makes a curve."""
 
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from importlib.resources import files
 from typing import Any, Final
 
 from weft.bench import fault_forms
 from weft.bench.expected import Setting
 from weft.bench.fault_forms import Variant, crosses
+from weft.records import table
 
 _AMOUNTS: Final = 9
 """Of a fault that comes in every amount; the error of its cost covers what lies between."""
@@ -52,8 +51,8 @@ class Fault:
 @cache
 def all_faults() -> tuple[tuple[str, Fault], ...]:
     """Return every fault by name."""
-    text = (files("weft.bench") / "faults.toml").read_text("utf-8")
-    return tuple((name, _fault(name, row)) for name, row in tomllib.loads(text).items())
+    rows = table("weft.bench", "faults")
+    return tuple((name, _fault(name, dict(row))) for name, row in rows.items())
 
 
 def _fault(name: str, row: dict[str, Any]) -> Fault:

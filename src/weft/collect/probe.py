@@ -1,12 +1,12 @@
 """What a probe is: some commands that only read, and why they are worth running."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final
+
+from weft.records import table
 
 MOST_BYTES: Final = 8 << 20
 """Kept of the output of one command."""
@@ -65,10 +65,9 @@ class Probe:
 @cache
 def all_probes() -> tuple[Probe, ...]:
     """Return every probe of ``probes.toml``."""
-    text = (files("weft.collect") / "probes.toml").read_text("utf-8")
     return tuple(
         Probe(**{**row, **{key: _commands(row, key) for key in ("commands", "counters")}})
-        for row in tomllib.loads(text).values()
+        for row in table("weft.collect", "probes").values()
     )
 
 

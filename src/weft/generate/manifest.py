@@ -6,9 +6,11 @@ what is not printable escaped. No value can end its line and begin another.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
-from typing import Final
+from typing import Any, Final
+
+import yaml
 
 Value = str | int | bool | Sequence["Value"] | Mapping[str, "Value"]
 Manifest = Mapping[str, Value]
@@ -18,10 +20,8 @@ _WORDS: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", 
 """Text to a person, and a boolean or nothing to YAML 1.1."""
 _BLOCK: Final = re.compile(r"[!-~][ -~]*\n(?:(?:[ -~]*\n)*[ -~]*[!-~][ -~]*\n)?")
 """Whole lines, each printable, that a literal block holds as it stands."""
-_ESCAPED: Final = re.compile(r'[^ -~]|["\\]')
 _WIDTH: Final = 94
-_LAST_OF_TWO: Final = 0xFF
-_LAST_OF_FOUR: Final = 0xFFFF
+_ONE_LINE: Final = 1 << 30
 
 
 def text(manifests: Iterable[Manifest], head: Iterable[str]) -> str:
@@ -36,63 +36,26 @@ def text(manifests: Iterable[Manifest], head: Iterable[str]) -> str:
     - "a\nb: c"
     """
     lines = [f"# {line}" for one in head for line in wrap(one, _WIDTH, break_on_hyphens=False)]
-    for manifest in manifests:
-        lines += ["---", *_mapping(manifest)]
-    return "\n".join(lines) + "\n"
+    documents = yaml.dump_all(
+        manifests, Dumper=_Dumper, explicit_start=True, sort_keys=False, width=_ONE_LINE
+    )
+    return "\n".join([*lines, documents])
 
 
-def _mapping(mapping: Mapping[str, Value]) -> Iterator[str]:
-    for key, value in mapping.items():
-        name = f"{_scalar(key)}:"
-        if isinstance(value, str) and _BLOCK.fullmatch(value):
-            yield f"{name} |"
-            yield from (f"  {line}" if line else "" for line in value.splitlines())
-        elif isinstance(value, Mapping) and value:
-            yield name
-            yield from (f"  {line}" if line else "" for line in _mapping(value))
-        elif isinstance(value, Sequence) and not isinstance(value, str) and value:
-            yield name
-            yield from _sequence(value)
-        else:
-            yield f"{name} {_scalar(value)}"
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """Writes text plain, as a block or quoted, and what is used twice twice."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - as yaml calls it
+        return True
 
 
-def _sequence(values: Sequence[Value]) -> Iterator[str]:
-    for value in values:
-        yield from _item(value)
+def _text(dumper: Any, value: str) -> Any:  # noqa: ANN401 - yaml's own
+    is_plain = _PLAIN.fullmatch(value) and value.lower() not in _WORDS
+    style = None if is_plain else "|" if _BLOCK.fullmatch(value) else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style)
 
 
-def _item(value: Value) -> Iterator[str]:
-    if isinstance(value, str) and _BLOCK.fullmatch(value):
-        yield "- |"
-        yield from (f"  {line}" if line else "" for line in value.splitlines())
-        return
-    if isinstance(value, str) or not isinstance(value, Mapping | Sequence) or not value:
-        yield f"- {_scalar(value)}"
-        return
-    inner = _mapping(value) if isinstance(value, Mapping) else _sequence(value)
-    for number, line in enumerate(inner):
-        yield (f"  {line}" if number else f"- {line}") if line else ""
-
-
-def _scalar(value: Value) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, str):
-        plain = _PLAIN.fullmatch(value) and value.lower() not in _WORDS
-        return value if plain else f'"{_ESCAPED.sub(_escape, value)}"'
-    return "{}" if isinstance(value, Mapping) else "[]"
-
-
-def _escape(found: re.Match[str]) -> str:
-    character = found[0]
-    if character in {'"', "\\"}:
-        return f"\\{character}"
-    if character == "\n":
-        return r"\n"
-    code = ord(character)
-    if code <= _LAST_OF_TWO:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= _LAST_OF_FOUR else f"\\U{code:08x}"
+_Dumper.add_multi_representer(str, _text)
+_Dumper.add_representer(str, _text)
+_Dumper.add_representer(tuple, yaml.SafeDumper.represent_list)
+_Dumper.add_multi_representer(Mapping, lambda dumper, value: dumper.represent_dict(dict(value)))

@@ -12,7 +12,6 @@ from weft.records import records
 NODE_GPUS: Final = 16
 """Most GPUs of one machine; what has more is a rack of several."""
 ETHERNET: Final = frozenset({"roce", "scheduled_ethernet"})
-INFINIBAND: Final = frozenset({"infiniband"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

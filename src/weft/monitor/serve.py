@@ -6,7 +6,7 @@ import ssl
 import threading
 import time
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -15,12 +15,15 @@ from wsgiref.simple_server import WSGIRequestHandler, make_server
 from prometheus_client import CollectorRegistry, generate_latest, make_wsgi_app
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from weft.doctor.diagnose import diagnose
 from weft.errors import SpecError, Unreadable
+from weft.generate.expected_busbw import points
+from weft.generate.plan import plan
 from weft.inventory.inventory import Inventory
-from weft.monitor.expected import expected, findings
 from weft.monitor.sample import Host, sampled
-from weft.monitor.series import Series, labels, series
+from weft.monitor.series import LONGEST_LABEL, Series, labels, series
 from weft.spec.cluster import Cluster
+from weft.units import parse_rate
 
 _PRESENCE: Final = frozenset({"port", "interface", "gpu"})
 """Kinds of which one that vanishes is a series of 0, not a gap."""
@@ -225,3 +228,37 @@ def serve(monitor: Monitor, address: str, port: int, web: Web, period_s: float) 
             server.serve_forever()
         finally:
             ended.set()
+
+
+BUSBW = "weft_expected_collective_busbw_bytes_per_second"
+LINK = "weft_expected_port_rate_bytes_per_second"
+FINDING = "weft_finding_probability_ratio"
+
+
+def expected(cluster: Cluster) -> Iterator[Series]:
+    """Yield what the model and the plan say of a cluster: at most some 300 series.
+
+    Bus bandwidth is that of ``weft expect`` at large sizes, with both ends of its band.
+    """
+    made = plan(cluster)
+    rate = parse_rate(f"{made.link.rate_gbit_per_s.number()}Gb/s")
+    for device in made.names.device_list():
+        own = (("device", device), ("port", "1"))
+        yield Series(LINK, "rate of a port, as planned", "gauge", own, rate)
+    about = "bus bandwidth by weft expect; bound is the value or an end of its 80 % band"
+    for point in points(made):
+        for bound in ("value", "low", "high"):
+            named = (*point.labels.items(), ("bound", bound))
+            yield Series(BUSBW, about, "gauge", named, getattr(point.busbw_bytes_per_s, bound))
+
+
+def findings(inventory: Inventory, cluster: Cluster | None) -> Iterator[Series]:
+    """Yield the findings of the doctor: one series a cause, 0 where nothing is found."""
+    about = "how probable a cause is, as weft diagnose says it"
+    found: dict[tuple[str, str], float] = {}
+    for one in diagnose(inventory, cluster).findings:
+        key = (one.cause[:LONGEST_LABEL], str(one.severity))
+        found[key] = max(found.get(key, 0.0), one.probability_ratio)
+    for (cause, severity), probability in found.items():
+        own = (("cause", cause), ("severity", severity))
+        yield Series(FINDING, about, "gauge", own, probability)

@@ -29,6 +29,7 @@ from weft.network.graph import HOST_LEAF, Floats, Graph, Ints
 from weft.network.network import graph, resolve
 from weft.network.routing import Demands, mixed
 from weft.network.topology import trays_of
+from weft.predict import probing
 from weft.predict.packets import with_ratio
 from weft.predict.probing import PLACED, SEEDS, Engine, Probed, kind_of, paths_between
 from weft.predict.simulate import FLOW, FLOW_EFFECTS
@@ -49,20 +50,11 @@ MOST_FILLS: Final = 2e7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pattern:
+class Pattern(probing.Pattern):
     """What is simulated: groups of hosts over the whole network of a cluster."""
 
-    cluster: Cluster
-    kind: str
-    groups: int
-    hosts: int
-    """Of one group."""
     stride: int
     """Of the hosts of a group, in hosts: as many groups lie side by side."""
-    paths: int
-    """Connections between two NICs, each hashed on its own."""
-    crossed: int = 1
-    """NICs of a peer that each NIC sends to in turn: those of all rails, without PXN."""
     in_order: bool = False
     """Whether hosts of a group follow one another; else they are drawn from their block."""
     ratio: tuple[tuple[int, float], ...] = ()
@@ -120,16 +112,6 @@ def network_graph(cluster: Cluster) -> Graph:
     return graph(cluster)
 
 
-def _words(pattern: Pattern) -> str:
-    """Say what a pattern is."""
-    if pattern.kind == "pairs":
-        return f"{pattern.groups} pairs of hosts"
-    name = pattern.kind + "s" * (pattern.groups > 1)
-    across = ", across rails" if pattern.crossed > 1 else ""
-    count = pattern.groups if pattern.groups > 1 else "one"
-    return f"{count} {name} of {pattern.hosts} hosts{across}"
-
-
 def balancing_of(cluster: Cluster) -> str:
     """Return the load-balancing mode."""
     return resolve(cluster).balancing
@@ -142,11 +124,11 @@ def probed(_cluster: Cluster, pattern: Pattern, _hosts: int) -> Probed:
     cluster = pattern.cluster
     kept = f"{share.value:.0%} ({share.low:.0%} to {share.high:.0%})"
     said = (
-        f"flows of {_words(pattern)} ({cluster.fabric.kind}, {balancing_of(cluster)}, "
+        f"flows of {pattern} ({cluster.fabric.kind}, {balancing_of(cluster)}, "
         f"{pattern.paths} paths a pair, {len(SEEDS)} seeds) keep {kept} of the NICs"
         + (f" with {len(pattern.ratio)} links down or slow" if pattern.ratio else "")
     )
-    return Probed(pattern=_words(pattern), share=share, said=said)
+    return Probed(pattern=str(pattern), share=share, said=said)
 
 
 @lru_cache(maxsize=4096)
@@ -357,6 +339,5 @@ def put(cluster: Cluster, closed: CollectiveTime, share: Estimate, said: str) ->
 
 
 FLOW_ENGINE: Final = Engine(
-    name=FLOW, models=FLOW_EFFECTS, placed=PLACED, key=_key, words=_words, probed=probed,
-    put=put,
+    name=FLOW, models=FLOW_EFFECTS, placed=PLACED, key=_key, probed=probed, put=put
 )  # fmt: skip

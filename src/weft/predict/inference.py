@@ -1,6 +1,6 @@
 """One cluster, one inference service: latency, throughput, the network's share, cost."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from weft.design.cost import TotalCost, total_cost
 from weft.engines.analytic import inference as engine
@@ -21,31 +21,14 @@ ASSUMPTIONS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServicePrediction:
+class ServicePrediction(Service):
     """An inference service on a cluster; times of one request, ratios 0 to 1, US dollars."""
 
     cluster: Cluster
     service: Inference
     """With its parallelism filled in."""
     gpus: int
-    first_token_s: Estimate
-    """Time to first token: one prefill."""
-    token_s: Estimate
-    """Time per output token, prefills of other requests included."""
-    step_s: Estimate
-    """One decode step alone."""
-    tokens_per_s: Estimate
-    """Output tokens of the whole service."""
     tokens_per_s_per_gpu: Estimate
-    network_ratio: Estimate
-    """Share of a decode step in which GPUs wait for the scale-out network."""
-    prefill_network_ratio: Estimate
-    """The same of a prefill."""
-    decode_s: dict[str, float]
-    """A decode step by part: matrix, attention, passes, launch, head, tp, ep, pp, between."""
-    prefill_s: dict[str, float]
-    memory_bytes: dict[str, float]
-    """Of the fullest GPU: weights, kv_cache, reserve."""
     cost: TotalCost
     usd_per_1m_tokens: Estimate
     """Of output tokens."""
@@ -67,16 +50,8 @@ def predict_service(cluster: Cluster, service: Inference) -> ServicePrediction:
         cluster=cluster,
         service=resolved,
         gpus=gpus,
-        first_token_s=found.first_token_s,
-        token_s=found.token_s,
-        step_s=found.step_s,
-        tokens_per_s=found.tokens_per_s,
+        **{one.name: getattr(found, one.name) for one in fields(found)},
         tokens_per_s_per_gpu=found.tokens_per_s.map(lambda rate: rate / gpus),
-        network_ratio=found.network_ratio,
-        prefill_network_ratio=found.prefill_network_ratio,
-        decode_s=found.decode_s,
-        prefill_s=found.prefill_s,
-        memory_bytes=found.memory_bytes,
         cost=cost,
         usd_per_1m_tokens=combine(
             lambda usd, rate: usd * gpus / SECONDS["h"] / rate * MILLION,

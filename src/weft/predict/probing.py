@@ -78,6 +78,22 @@ class Pattern:
     """Of one group."""
     paths: int
     """Connections between two NICs, each hashed on its own."""
+    crossed: int = 1
+    """NICs of a peer that each NIC sends to in turn: those of all rails, without PXN."""
+
+    def __str__(self) -> str:
+        """Say what is simulated.
+
+        >>> print(Pattern(cluster=None, kind="ring", groups=4, hosts=16, paths=1))
+        4 rings of 16 hosts
+        >>> print(Pattern(cluster=None, kind="pairs", groups=32, hosts=2, paths=1))
+        32 pairs of hosts
+        """
+        if self.kind == "pairs":
+            return f"{self.groups} pairs of hosts"
+        across = ", across rails" if self.crossed > 1 else ""
+        named = f"{self.groups} {self.kind}s" if self.groups > 1 else f"one {self.kind}"
+        return f"{named} of {self.hosts} hosts{across}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +107,6 @@ class Engine:
     """What is assumed of where groups are placed."""
     key: Callable[[Cluster, Operation, Group], tuple[Any, int]]
     """Returns the pattern that a group runs, and the hosts that run it in the cluster."""
-    words: Callable[[Any], str]
     probed: Callable[[Cluster, Any, int], "Probed"]
     put: Callable[[Cluster, CollectiveTime, Estimate, str], CollectiveTime]
     """Puts a share into the closed form."""
@@ -165,9 +180,7 @@ class Prober:
                                     "sourced factors")  # fmt: skip
             return None
         self.planned = max(self.planned, self.done + 1)
-        self._tell(
-            f"{self.engine.words(pattern)}, {cluster.fabric.kind} {cluster.fabric.tuning}"
-        )
+        self._tell(f"{pattern}, {cluster.fabric.kind} {cluster.fabric.tuning}")
         try:
             return self.engine.probed(cluster, pattern, hosts)
         except KeyboardInterrupt:
@@ -188,11 +201,6 @@ class Prober:
     def key(self, cluster: Cluster, operation: Operation, group: Group) -> tuple[Any, int]:
         """Return the pattern that a group runs, and the hosts that run it in the cluster."""
         return self.engine.key(cluster, operation, group)
-
-    @property
-    def probes(self) -> tuple[Probed, ...]:
-        """All that was simulated."""
-        return tuple(one for one in self.found.values() if one is not None)
 
 
 def _key(cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern, int]:
@@ -316,11 +324,11 @@ def _probed(cluster: Cluster, pattern: Pattern, hosts: int) -> Probed:
         words = f"{cluster.fabric.kind}, {cluster.fabric.settings.name}"
     kept = f"{share.value:.0%} ({share.low:.0%} to {share.high:.0%})"
     said = (
-        f"packets of {_words(pattern)} ({words}, {_balancing(pattern)}, "
+        f"packets of {pattern} ({words}, {_balancing(pattern)}, "
         f"{pattern.paths} paths a pair, {len(SEEDS)} seeds) "
         f"keep {kept} of the NICs{copied}{more}"
     )
-    return Probed(pattern=_words(pattern), share=share, said=said)
+    return Probed(pattern=str(pattern), share=share, said=said)
 
 
 def _band(pattern: Pattern) -> tuple[Estimate, str]:
@@ -389,21 +397,6 @@ def _balancing(pattern: Pattern) -> str:
     return options_of(_scenario(pattern), SEEDS[0]).balancing
 
 
-def _words(pattern: Pattern) -> str:
-    """Say what a pattern is.
-
-    >>> from types import SimpleNamespace
-    >>> _words(SimpleNamespace(kind="ring", groups=4, hosts=16))
-    '4 rings of 16 hosts'
-    >>> _words(SimpleNamespace(kind="pairs", groups=32, hosts=2))
-    '32 pairs of hosts'
-    """
-    if pattern.kind == "pairs":
-        return f"{pattern.groups} pairs of hosts"
-    name = pattern.kind + "s" * (pattern.groups > 1)
-    return f"{pattern.groups if pattern.groups > 1 else 'one'} {name} of {pattern.hosts} hosts"
-
-
 def _scenario(pattern: Pattern) -> Scenario:
     nothing = IncastTraffic.model_construct(senders=1, size_bytes=1)
     return Scenario.model_construct(
@@ -455,7 +448,6 @@ PACKET_ENGINE: Final = Engine(
     models=PACKET_EFFECTS,
     placed=PLACED,
     key=_key,
-    words=_words,
     probed=lambda *asked: _probed(*asked),  # noqa: PLW0108 - looked up when it is called
     put=with_share,
 )

@@ -10,11 +10,10 @@ from typing import Any, Final
 from weft import plugins
 from weft.errors import UnknownName
 from weft.report import renderers, views
-from weft.report.page import SCREEN_LINES, View
+from weft.report.page import SCREEN_LINES, Renderer, Rendering, View
 from weft.report.plain import kind_of
-from weft.report.renderer import Renderer, Rendering
 
-__all__ = ["chart_names", "charts_of", "formats", "has_format", "picture", "show", "view_of"]
+__all__ = ["charts_of", "formats", "has_format", "picture", "show", "view_of"]
 
 SCREEN_WIDTH: Final = 80
 """Columns of the first screen where nobody says how wide the reader is."""
@@ -79,12 +78,6 @@ def show(
 def _columns(*, full: bool) -> int:
     unknown = PIPE_WIDTH if full else SCREEN_WIDTH
     return shutil.get_terminal_size((unknown, SCREEN_LINES)).columns
-
-
-def chart_names(result: Any) -> list[str]:  # noqa: ANN401 - any result
-    """List the charts that a result has."""
-    drawings = view_of(type(result)).page(result).drawings
-    return [drawing.name or drawing.chart for drawing in drawings]
 
 
 def charts_of(kind: str) -> tuple[str, ...] | None:

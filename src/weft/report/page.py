@@ -6,7 +6,7 @@ from enum import Enum
 from operator import attrgetter
 from typing import Any, Final
 
-from weft.report import numbers
+from weft.report import escape, numbers
 from weft.results import Effect, Provenance
 
 SCREEN_LINES: Final = 24
@@ -144,6 +144,8 @@ class View:
     title: Callable[[Any], str] = str
     answer: Callable[[Any], Iterable[Block]] = _nothing
     blocks: Callable[[Any], Iterable[Block]] = _nothing
+    assumes: bool = False
+    """Whether the last block says what was assumed."""
     rest: str = ""
     """What the blocks are, for the last line of the first screen; empty: their titles."""
     is_modelled: bool = True
@@ -165,9 +167,12 @@ class View:
             return self.whole(result)
         made = getattr(self.held_by(result), "provenance", None)
         lines = () if made is None else footer(made)
+        blocks = list(self.blocks(result))
+        if made is not None and self.assumes:
+            blocks.append(Sentences(title="Assumptions", lines=made.assumptions))
         return Page(
             title=self.title(result), answer=tuple(self.answer(result)),
-            blocks=tuple(self.blocks(result)), rest=self.rest,
+            blocks=tuple(blocks), rest=self.rest,
             footer=lines if self.is_modelled else lines[:1],
         )  # fmt: skip
 
@@ -236,3 +241,33 @@ def many(count: int, what: str) -> str:
     ('1 file', '2 files')
     """
     return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendering:
+    """All that a renderer may use."""
+
+    result: Any
+    view: View
+    terminal: bool = False
+    """Whether a person reads it on a terminal, which takes colours and frames."""
+    width: int = 96
+    full: bool = True
+    """Whether text holds everything, or the first screen alone."""
+    command: str = ""
+    """The command that made the result, to be copied."""
+
+    @property
+    def page(self) -> Page:
+        """The result as tables and sentences, whose texts hold no control character."""
+        return escape.page(self.view.page(self.result))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renderer:
+    """One output format; the file's name is what follows ``-o``."""
+
+    title: str
+    render: Callable[[Rendering], str]
+    kinds: frozenset[str] = frozenset()
+    """Kinds of result that it can show; empty: all of them."""

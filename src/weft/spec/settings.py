@@ -101,15 +101,9 @@ class SwitchReduction(Part):
     """What a rank may have sent without its result, as buffers allow (SHARP); none: all."""
 
 
-class ClassSettings(Keyed):
-    """A traffic class of every port; what it leaves out is as for the whole network."""
+class Sending(Keyed):
+    """How packets are sent, marked and held, in a whole network or one class of traffic."""
 
-    name: str
-    """What traffic calls it."""
-    priority: Whole = 0
-    """Classes of a higher priority always go first."""
-    weight: Annotated[float, Field(gt=0, le=1000)] = 1.0
-    """Share of a port among classes of its priority, in proportion."""
     flow_control: Literal["none", "pfc", "credits", "cbfc"] | None = None
     """none (drops), pfc (pauses), credits (InfiniBand) or cbfc (Ultra Ethernet)."""
     congestion: str | None = None
@@ -129,34 +123,31 @@ class ClassSettings(Keyed):
     pfc: Pfc = Pfc()
     """Pause thresholds."""
     buffer: Buffer = Buffer()
-    """Its share of the memory of the switches."""
+    """Memory of the switches; of a class its share."""
     credit_bytes: Size | None = None
-    """Credit of a link in this class (InfiniBand, cbfc)."""
+    """Credit of a link (InfiniBand, cbfc), in a class for that class."""
     queue_limit_bytes: Size | None = None
     """Largest queue of a port where nothing holds senders back."""
 
 
-class NetworkSettings(Keyed):
+class ClassSettings(Sending):
+    """A traffic class of every port; what it leaves out is as for the whole network."""
+
+    name: str
+    """What traffic calls it."""
+    priority: Whole = 0
+    """Classes of a higher priority always go first."""
+    weight: Annotated[float, Field(gt=0, le=1000)] = 1.0
+    """Share of a port among classes of its priority, in proportion."""
+
+
+class NetworkSettings(Sending):
     """Switches and NICs as they are configured; what is left out comes from the preset."""
 
-    flow_control: Literal["none", "pfc", "credits", "cbfc"] | None = None
-    """none (drops), pfc (pauses), credits (InfiniBand) or cbfc (Ultra Ethernet)."""
-    congestion: str | None = None
-    """A file of engines/packet/congestion: dcqcn, swift, nscc, none ..."""
-    knobs: dict[str, str | float | int] = Field(default_factory=dict)
-    """Knobs of the congestion control by name; times and sizes as text with a unit."""
-    balancing: str | None = None
-    """A file of engines/packet/balancing: ecmp, adaptive, spray, reps, mixed ..."""
     routes: Annotated[tuple[str, ...], Field(strict=False), _one_or_more, _texts] = ()
     """Files with the forwarding tables that balancing static follows, as OpenSM dumps them."""
     flowlet_gap_s: Time | None = None
     """Flowlets: a longer pause between packets of a flow lets it change its path."""
-    recovery: str | None = None
-    """A file of engines/packet/recovery: trim, go_back_n, selective_repeat."""
-    timeout_s: Time | None = None
-    """Retransmission timer, where packets have numbers."""
-    trimming: bool | None = None
-    """A full queue cuts packets to their headers instead of dropping them."""
     entropy_values: Annotated[int, Field(ge=1, le=256)] | None = None
     """Where hosts balance: paths that they choose among, a power of two; none: 64."""
     acknowledge_together_bytes: Size | None = None
@@ -167,26 +158,16 @@ class NetworkSettings(Keyed):
     """Links repeat damaged frames themselves (LLR)."""
     bit_error_ratio: Ratio | None = None
     """Of every link, after forward error correction; none: no errors."""
-    ecn: Ecn = Ecn()
-    """Marking thresholds."""
-    pfc: Pfc = Pfc()
-    """Pause thresholds."""
-    buffer: Buffer = Buffer()
-    """Memory of the switches."""
     watchdog: PauseWatchdog = PauseWatchdog()
     """Breaker of pause storms."""
     at_bytes_per_s: Rate | None = None
     """Link rate that all thresholds are for: they scale with the links; none: as written."""
-    credit_bytes: Size | None = None
-    """Credit of a link (InfiniBand, cbfc)."""
     credit_unit_bytes: Annotated[Size, Field(ge=32, le=2048)] | None = None
     """Size of a credit (cbfc): a packet takes whole ones; 32B to 2048B."""
     credit_overhead_bytes: Annotated[int, Field(ge=-16, le=127)] | None = None
     """What a packet takes beside its size (cbfc)."""
     credit_spacing_bytes: Annotated[Size, Field(ge=800)] | None = None
     """What passes on the wire at least between two updates of credit (cbfc); from 800B."""
-    queue_limit_bytes: Size | None = None
-    """Largest queue of a port where nothing holds senders back."""
     mtu_bytes: Size | None = None
     """Payload of a packet; none: the cluster's, or what is usual for the fabric."""
     cut_through: bool | None = None

@@ -110,10 +110,6 @@ class Algorithm:
     operations: frozenset[Operation]
     chunks: Callable[[int], int] = lambda ranks: ranks
     rounds: Callable[[Operation, int, int], Iterator[Round]]
-    sent_ratio: Callable[[Operation, int, int], float] = lambda operation, ranks, _: (
-        operation.bus_factor(ranks)
-    )
-    """Bytes that the busiest rank sends over the size, in closed form."""
     in_network: bool = False
     """Whether switches reduce (NVLink SHARP or SHARP)."""
     by_peers: bool = False

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from weft.engines.packet.from_network import endpoint, wiring_of
+from weft.engines.packet.schedules import endpoint, wiring_of
 from weft.engines.packet.simulation import Flows, Options, simulate
 from weft.engines.packet.wiring import shortest_routes
 from weft.network.network import graph, layout

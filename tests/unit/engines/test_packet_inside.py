@@ -6,11 +6,10 @@ import pytest
 from weft import catalogue
 from weft.engines.packet.inside import inside_of, with_inside
 from weft.engines.packet.names import names_inside
-from weft.engines.packet.nic_limits import CONNECTION_MISS_S, CONNECTIONS
 from weft.engines.packet.paths import ideal_ps, paths_of
 from weft.engines.packet.pattern import compile_traffic
 from weft.engines.packet.schedules import fabric_of
-from weft.engines.packet.settings import options_of
+from weft.engines.packet.settings import CONNECTION_MISS_S, CONNECTIONS, options_of
 from weft.engines.packet.simulation import simulate
 from weft.engines.packet.wiring import leaf_spine, shortest_routes
 from weft.predict.simulate import simulate as simulate_scenario

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.engines.packet.deadlock import possible_deadlock
-from weft.engines.packet.pauses import headroom_bytes, pause_tree, victims
+from possible_deadlocks import possible_deadlock
+from weft.engines.packet.pauses import pause_tree, victims
 from weft.engines.packet.simulation import Flows, Options, Stall, simulate
 from weft.engines.packet.tables import FlowControl, Stop, Watchdog
 from weft.engines.packet.wiring import Wiring, leaf_spine, shortest_routes
@@ -159,7 +159,7 @@ def test_the_same_circle_lives_without_lossless_links():
 
 @pytest.mark.parametrize(("name", "hosts"), [("dgx_h100", 64), ("dgx_h100", 300)])
 def test_up_and_down_routes_cannot_deadlock(name, hosts):
-    from weft.engines.packet.from_network import wiring_of  # noqa: PLC0415 - only here
+    from weft.engines.packet.schedules import wiring_of  # noqa: PLC0415 - only here
 
     wiring = wiring_of(graph(preset(name, hosts=hosts)))
     assert possible_deadlock(wiring, shortest_routes(wiring)) == ()
@@ -170,9 +170,7 @@ def test_up_and_down_routes_cannot_deadlock(name, hosts):
 def drops(propagation_s, bytes_per_s, share):
     wiring = network(16, propagation_s, bytes_per_s)
     frame_bytes = MTU + 82
-    headroom = headroom_bytes(
-        bytes_per_s=bytes_per_s, propagation_s=propagation_s, frame_bytes=frame_bytes
-    )
+    headroom = 2 * propagation_s * bytes_per_s + 2 * frame_bytes
     options = Options(
         header_bytes=82, xoff_bytes=60_000, xon_bytes=50_000, recovery="go_back_n",
         headroom_bytes=int(share * headroom), timeout_ps=2_000 * US,

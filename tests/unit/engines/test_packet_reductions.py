@@ -15,7 +15,6 @@ from weft.engines.packet.trees import tree_of
 from weft.errors import Infeasible
 from weft.predict.simulate import simulate as simulate_scenario
 from weft.spec.load import load_scenario
-from weft.traffic.collectives.nvls import nvls
 
 MIB = 1 << 20
 SMALL = {"server": "", "gpus": 1, "nics": 1, "scale_up": {"gpus": 1}}
@@ -155,7 +154,7 @@ def test_nvls_sends_what_its_schedule_says_at_the_rate_of_nvlink(size):
     spec = scenario(1, size, algorithm="nvls", host={})
     _, outcome = outcome_of(spec)
     size_bytes = spec.traffic[0].content.size_bytes
-    share = nvls.sent_ratio("all_reduce", 8, 8)
+    share = 1 + 1 / 8
     ideal = size_bytes * share / spec.cluster.host.scale_up.bytes_per_s * 1e12
     assert ideal < outcome.completion_ps < 1.02 * ideal + 3e6
     assert outcome.counts["packets_alive"] == 0

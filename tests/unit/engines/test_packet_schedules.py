@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sent_ratios import sent_ratio
 from weft.engines.packet.names import tiers_of
 from weft.engines.packet.paths import hops_of, ideal_ps, paths_of
 from weft.engines.packet.pattern import compile_traffic
@@ -63,7 +64,7 @@ def test_the_busiest_rank_sends_what_the_algorithm_says(name, operation):
     schedule = compiled(scenario(a_collective(operation, algorithm=name, ranks_per_host=1)))
     by_rank = np.bincount(schedule.flows.source, weights=schedule.flows.size_bytes)
     algorithm = getattr(__import__(f"{collectives.__name__}.{name}", fromlist=[name]), name)
-    expected = algorithm.sent_ratio(Operation(operation), 8, 1) * 64 * MIB
+    expected = sent_ratio(algorithm.title, Operation(operation), 8, 1) * 64 * MIB
     assert by_rank.max() == pytest.approx(expected, rel=1e-6)
 
 

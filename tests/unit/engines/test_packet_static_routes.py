@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from forwarding_text import loads_of, table_text, two_tiers
-from weft.engines.packet.deadlock import possible_deadlock
+from possible_deadlocks import possible_deadlock
 from weft.engines.packet.pattern import compile_traffic
 from weft.engines.packet.settings import options_of
 from weft.engines.packet.simulation import simulate

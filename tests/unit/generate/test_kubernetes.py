@@ -12,13 +12,13 @@ from ruamel.yaml import YAML
 from weft.catalogue import all_of
 from weft.errors import Infeasible, SpecError
 from weft.generate.host import VIRTUAL, rented_from
-from weft.generate.job import all_jobs
 from weft.generate.kubernetes import UNSET
 from weft.generate.manifest import text
 from weft.generate.mode import Case, by_rank
 from weft.generate.plan import plan
 from weft.generate.rails import rail_links
 from weft.generate.target import reason_against, render, suitable
+from weft.generate.targets.kubernetes_jobs import all_jobs
 from weft.network import network as resolver
 from weft.spec.kubernetes import Kubernetes
 from weft.spec.load import load_cluster, preset, presets

@@ -8,8 +8,7 @@ import pytest
 
 from weft import report
 from weft.errors import UnknownName
-from weft.report.page import Drawing, Facts, Page, Sentences, Table, View
-from weft.report.renderer import Rendering
+from weft.report.page import Drawing, Facts, Page, Rendering, Sentences, Table, View
 from weft.report.renderers import html, md, text
 
 NASTY = "<b>|&\"' </script>"

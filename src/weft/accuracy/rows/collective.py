@@ -8,13 +8,14 @@ reason.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from weft import catalogue, units
 from weft.accuracy.kind import LeftOut, Row, Score, is_holding_out, row_by_row
-from weft.accuracy.rows.family import family_of
-from weft.accuracy.rows.words import meant, table
+from weft.accuracy.rows.words import meant, read, table
 from weft.engines.analytic.collective import collective_time, constants
+from weft.engines.analytic.collective.tuning import gpu_class
 from weft.errors import SpecError, WeftError
 from weft.results import Estimate
 from weft.spec.cluster import Cluster, FabricChoice, Host, Nccl, ScaleUp
@@ -395,3 +396,30 @@ def _size(row: Row) -> float:
         raise SpecError(f"size not stated ({row.get('size') or 'empty'})")
     prefix = match[2].replace("k", "K") if "i" in match[2] else match[2].replace("K", "k")
     return float(units.parse_size(f"{match[1]}{prefix}B"))
+
+
+_TEXT: Final = ("system", "site", "gpu", "fabric", "fabric_gen")
+_BYTES_PER_GBIT: Final = 1.25e8
+
+
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    families = read("families")["family"]
+    return tuple((family["name"], re.compile(family["pattern"])) for family in families)
+
+
+def family_of(row: Row, cluster: Cluster) -> str:
+    """Return the product family of a row's system.
+
+    A named product where the row names one; otherwise GPU generation, NICs and fabric.
+    """
+    text = " ".join(row.get(key) or "" for key in _TEXT).lower()
+    for name, pattern in _patterns():
+        if pattern.search(text):
+            return name
+    generation = gpu_class(cluster.host.gpu).capitalize()
+    fabric = (row.get("fabric") or "").lower()
+    if cluster.hosts == 1 and "nvlink" in fabric:
+        return f"{generation} NVSwitch"
+    gbit = cluster.host.nic_bytes_per_s / _BYTES_PER_GBIT
+    return f"{generation} {gbit:.0f}G {cluster.fabric.kind}"

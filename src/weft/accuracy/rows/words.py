@@ -1,12 +1,11 @@
 """Reading the words of published tables: numbers, precisions, frameworks, settings."""
 
 import re
-import tomllib
 from collections.abc import Mapping
-from functools import cache
 from math import isfinite
-from pathlib import Path
 from typing import Any, Final
+
+from weft import records
 
 NUMBER: Final = re.compile(r"[-+]?\d+(?:[\d,]*\d)?(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
@@ -31,10 +30,9 @@ def whole(text: str | None) -> int | None:
     return round(value) if value is not None and 1 <= value <= LARGEST else None
 
 
-@cache
 def read(file: str) -> Mapping[str, Any]:
     """Return what a data file beside this one holds, in its order."""
-    return tomllib.loads(Path(__file__).with_name(f"{file}.toml").read_text("utf-8"))
+    return records.table(__package__, file)
 
 
 def table(name: str) -> Mapping[str, Any]:

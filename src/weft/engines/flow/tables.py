@@ -14,7 +14,6 @@ from weft.kernel import Table
 
 WAITING, SENDING, ARRIVING, ENDED = range(4)
 """What a flow does: waits for its begin, sends, has sent what is on its way, has arrived."""
-NONE = -1
 
 LINK = np.dtype(
     [

@@ -3,14 +3,12 @@
 from collections import Counter
 
 import numpy as np
-import numpy.typing as npt
 
 from weft.engines.packet.inside import Inside
 from weft.engines.packet.wiring import Wiring
 from weft.network.graph import Graph
 
 TIERS = ("leaf", "spine", "core")
-Ints = npt.NDArray[np.int64]
 
 
 def node_names(graph: Graph) -> list[str]:

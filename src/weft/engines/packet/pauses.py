@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from weft.engines.packet.simulation import PS_PER_S, Flows, Outcome
+from weft.engines.packet.simulation import Flows, Outcome
 from weft.engines.packet.wiring import Wiring
 
 Ints = npt.NDArray[np.int64]
@@ -64,21 +64,6 @@ def victims(tree: PauseTree, wiring: Wiring, flows: Flows) -> Ints:
     traffic_class = 0 if flows.traffic_class is None else flows.traffic_class
     held = np.isin(flows.source + wiring.nodes * traffic_class, stopped)
     return np.flatnonzero(held & ~np.isin(flows.target, at_host))
-
-
-def headroom_bytes(*, bytes_per_s: float, propagation_s: float, frame_bytes: int) -> int:
-    """Return what may still arrive above XOFF: a round trip of the cable and two frames.
-
-    One frame crosses the threshold, one is being sent when the pause arrives.
-    [IEEE 802.1Q, annex on PFC buffer requirements]
-    """
-    on_the_cable = 2 * propagation_s * bytes_per_s
-    return int(on_the_cable) + 1 + 2 * frame_bytes
-
-
-def paused_s(tree: PauseTree) -> float:
-    """Return the time for which links were stopped, all together."""
-    return float(tree.paused_ps.sum()) / PS_PER_S
 
 
 def _records(outcome: Outcome) -> list[tuple[int, int, int, int]]:

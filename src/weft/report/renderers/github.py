@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from weft.report import escape
-from weft.report.renderer import Renderer, Rendering
+from weft.report.page import Renderer, Rendering
 
 if TYPE_CHECKING:  # rules take time to load, and every other format does without them
     from weft.lint.lint import Finding, Linted

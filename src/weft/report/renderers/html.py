@@ -8,9 +8,8 @@ from importlib.resources import files
 from typing import Any, Final
 
 from weft.report.escape import json_text, visible
-from weft.report.page import Block, Drawing, Entries, Page, Sentences
+from weft.report.page import Block, Drawing, Entries, Page, Renderer, Rendering, Sentences
 from weft.report.plain import document
-from weft.report.renderer import Renderer, Rendering
 
 _ADAPT: Final = (
     ('fill="white"', 'fill="none"'),

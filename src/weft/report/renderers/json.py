@@ -1,8 +1,8 @@
 """JSON: inside numbers, their unit at the end of the key; one document."""
 
 from weft.report import escape
+from weft.report.page import Renderer, Rendering
 from weft.report.plain import document
-from weft.report.renderer import Renderer, Rendering
 
 
 def _render(rendering: Rendering) -> str:

@@ -4,8 +4,16 @@ from collections.abc import Iterator
 
 from weft.report.escape import lines as own_lines
 from weft.report.escape import markdown, visible
-from weft.report.page import Block, Drawing, Entries, Facts, Sentences, Table
-from weft.report.renderer import Renderer, Rendering
+from weft.report.page import (
+    Block,
+    Drawing,
+    Entries,
+    Facts,
+    Renderer,
+    Rendering,
+    Sentences,
+    Table,
+)
 
 
 def _render(rendering: Rendering) -> str:

@@ -6,8 +6,18 @@ from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 
 from weft.report import escape
-from weft.report.page import Block, Drawing, Entries, Entry, Facts, Page, Sentences, Table
-from weft.report.renderer import Renderer, Rendering
+from weft.report.page import (
+    Block,
+    Drawing,
+    Entries,
+    Entry,
+    Facts,
+    Page,
+    Renderer,
+    Rendering,
+    Sentences,
+    Table,
+)
 
 GAP = "  "
 PLAIN, HEAD, NOTE = "", "bold", "dim"

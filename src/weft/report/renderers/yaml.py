@@ -3,8 +3,8 @@
 from io import StringIO
 from typing import Any
 
+from weft.report.page import Renderer, Rendering
 from weft.report.plain import document
-from weft.report.renderer import Renderer, Rendering
 
 
 def _render(rendering: Rendering) -> str:

@@ -235,7 +235,6 @@ def _blocks(result: Expectation) -> Iterator[Block]:
         note = _verdict(result)
         yield table(result.measured, measured, title="Measured", left=(3,), notes=(note,))
     yield Sentences(title="Why", lines=_reasons(result))
-    yield Sentences(title="Assumptions", lines=result.provenance.assumptions)
 
 
 def _curve_row(point: CollectiveTime) -> dict[str, object]:
@@ -256,5 +255,6 @@ def _measured_row(run: Measured) -> dict[str, object]:
 
 expectation = View(
     shows="weft.predict.collective.Expectation", verb="expect", title=_title,
-    answer=_answer, blocks=_blocks, rest=_REST, text=_text, charts=("busbw_curve",),
+    answer=_answer, blocks=_blocks, assumes=True, rest=_REST, text=_text,
+    charts=("busbw_curve",),
 )  # fmt: skip

@@ -49,7 +49,6 @@ def _blocks(result: Grid) -> Iterator[Block]:
             rows=tuple(_row(point, names) for point in result.points),
             left=(0, 1),
         )
-    yield Sentences(title="Assumptions", lines=result.provenance.assumptions)
 
 
 def _names(result: Grid) -> tuple[str, ...]:
@@ -138,5 +137,5 @@ def _chart_row(name: str, point: GridPoint) -> dict[str, object]:
 
 grid = View(
     shows="weft.predict.grid.Grid", verb="predict", title=_title, answer=_answer,
-    blocks=_blocks, charts=("sweep_curve", "sweep_map"),
+    blocks=_blocks, assumes=True, charts=("sweep_curve", "sweep_map"),
 )  # fmt: skip

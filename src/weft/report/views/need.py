@@ -95,10 +95,9 @@ def _blocks(result: Need) -> Iterator[Block]:
         result.curve, columns, title="Speed against bandwidth", left=(),
         notes=(f"Knee: {result.knee.definition}.",),
     )  # fmt: skip
-    yield Sentences(title="Assumptions", lines=result.provenance.assumptions)
 
 
 need = View(
     shows="weft.advise.need.Need", verb="need", title=lambda result: result.sentence,
-    answer=_answer, blocks=_blocks,
+    answer=_answer, blocks=_blocks, assumes=True,
 )  # fmt: skip

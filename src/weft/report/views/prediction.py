@@ -72,7 +72,6 @@ def _blocks(result: Prediction) -> Iterator[Block]:
     yield cost_table({result.cluster.name: result.cost}, result.cost.years)
     yield Sentences(title="Warnings", lines=result.cost.warnings)
     yield Sentences(title="Why", lines=result.step.reasons)
-    yield Sentences(title="Assumptions", lines=result.provenance.assumptions)
 
 
 def _size(size_bytes: float) -> str:
@@ -89,5 +88,5 @@ def _memory(result: Prediction) -> Table:
 
 prediction = View(
     shows="weft.predict.training.Prediction", verb="predict", title=_title, answer=_answer,
-    blocks=_blocks, charts=("step_breakdown",),
+    blocks=_blocks, assumes=True, charts=("step_breakdown",),
 )  # fmt: skip

@@ -44,7 +44,6 @@ def _blocks(result: Replay) -> Iterator[Block]:
         for job in result.jobs
     )
     yield Sentences(title="Traces", lines=(traced,))
-    yield Sentences(title="Assumptions", lines=result.provenance.assumptions)
 
 
 def _verdict(result: Replay) -> str:
@@ -150,5 +149,5 @@ def _next(result: Replay) -> Iterator[str]:
 
 replay = View(
     shows="weft.predict.replay.Replay", verb="replay", title=_title, answer=_answer,
-    blocks=_blocks, charts=(),
+    blocks=_blocks, assumes=True, charts=(),
 )  # fmt: skip

@@ -62,7 +62,6 @@ def _blocks(result: Scaling) -> Iterator[Block]:
         title=f"{result.job.model.name} as the cluster grows",
         rows=tuple(map(_chart_row, result.points)),
     )
-    yield Sentences(title="Assumptions", lines=_first(result).provenance.assumptions)
 
 
 def _chart_row(point: Point) -> dict[str, float]:
@@ -76,5 +75,5 @@ def _chart_row(point: Point) -> dict[str, float]:
 
 scaling = View(
     shows="weft.predict.scaling.Scaling", verb="predict", title=_title, answer=_answer,
-    blocks=_blocks, held_by=_first, charts=("scaling_curve",),
+    blocks=_blocks, assumes=True, held_by=_first, charts=("scaling_curve",),
 )  # fmt: skip

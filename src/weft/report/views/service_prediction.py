@@ -30,10 +30,6 @@ def _answer(result: ServicePrediction) -> Iterator[Block]:
     yield _parts(result)
 
 
-def _blocks(result: ServicePrediction) -> Iterator[Block]:
-    yield Sentences(title="Assumptions", lines=result.provenance.assumptions)
-
-
 def _question(result: ServicePrediction) -> tuple[tuple[str, str], ...]:
     service, host = result.service, result.cluster.host
     gpus = f"{result.gpus} x {host.gpu}, {spread_text(service)}, {service.precision}"
@@ -84,5 +80,5 @@ def _parts(result: ServicePrediction) -> Table:
 
 service_prediction = View(
     shows="weft.predict.inference.ServicePrediction", verb="predict", title=_title,
-    answer=_answer, blocks=_blocks, charts=(),
+    answer=_answer, assumes=True, charts=(),
 )  # fmt: skip

@@ -55,7 +55,6 @@ def _blocks(result: Simulation) -> Iterator[Block]:
         yield Table(title="Spread over seeds", columns=columns, rows=rows, notes=(SPREAD_NOTE,))
     yield _seeds(result)
     yield Facts(title="Settings", pairs=tuple(_settings(result)))
-    yield Sentences(title="Assumptions", lines=result.provenance.assumptions)
 
 
 def _facts(result: Simulation) -> Iterator[tuple[str, str]]:
@@ -370,5 +369,5 @@ def _slowdown_rows(result: Simulation) -> Iterator[dict[str, object]]:
 
 simulation = View(
     shows="weft.predict.simulation.Simulation", verb="simulate", title=_title,
-    answer=_answer, blocks=_blocks, charts=("timeline", "slowdown", "queue"),
+    answer=_answer, blocks=_blocks, assumes=True, charts=("timeline", "slowdown", "queue"),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from weft.predict.simulation import Simulation, Sweep
 from weft.report.numbers import collective_rate, figures
-from weft.report.page import Block, Facts, Sentences, Table, View
+from weft.report.page import Block, Facts, Table, View
 from weft.report.views.simulation import SPREAD_COLUMNS, SPREAD_NOTE, spread_cells
 
 
@@ -23,10 +23,6 @@ def _answer(result: Sweep) -> Iterator[Block]:
         notes=(SPREAD_NOTE,),
         least=(5, 7, 2, 8),
     )
-
-
-def _blocks(result: Sweep) -> Iterator[Block]:
-    yield Sentences(title="Assumptions", lines=result.provenance.assumptions)
 
 
 def _facts(result: Sweep) -> Iterator[tuple[str, str]]:
@@ -58,5 +54,5 @@ def _traffic(result: Simulation) -> Iterator[tuple[str, ...]]:
 
 sweep = View(
     shows="weft.predict.simulation.Sweep", verb="simulate", title=_title, answer=_answer,
-    blocks=_blocks, charts=(),
+    assumes=True, charts=(),
 )  # fmt: skip

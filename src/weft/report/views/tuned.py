@@ -42,7 +42,6 @@ def _blocks(result: Tuned) -> Iterator[Block]:
     yield Facts(title="Search", pairs=tuple(_facts(result)))
     yield _front(result)
     yield from _drawings(result)
-    yield Sentences(title="Assumptions", lines=result.provenance.assumptions)
 
 
 def _facts(result: Tuned) -> Iterator[tuple[str, str]]:
@@ -297,5 +296,5 @@ def _bar(worth: Worth, harm: Estimate) -> dict[str, object]:
 
 tuned = View(
     shows="weft.tune.tuned.Tuned", verb="tune", title=_title, answer=_answer,
-    blocks=_blocks, charts=("front", "knobs"),
+    blocks=_blocks, assumes=True, charts=("front", "knobs"),
 )  # fmt: skip

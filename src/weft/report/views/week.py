@@ -33,7 +33,6 @@ def _answer(result: Week) -> Iterator[Block]:
 
 def _blocks(result: Week) -> Iterator[Block]:
     yield _losses(result, len(result.losses))
-    yield Sentences(title="Assumptions", lines=result.provenance.assumptions)
 
 
 def _day(time_s: float) -> str:
@@ -74,5 +73,5 @@ def _change(change: Changed) -> str:
 
 week = View(
     shows="weft.monitor.week.Week", verb="report week", title=_title, answer=_answer,
-    blocks=_blocks, rest="every alert with all its places",
+    blocks=_blocks, assumes=True, rest="every alert with all its places",
 )  # fmt: skip

@@ -48,7 +48,6 @@ def _blocks(result: WhatIf) -> Iterator[Block]:
     yield table(result.fail_overs, _FAIL_OVER, title="Fail-over by fabric")
     reasons = tuple(f"{harm.title}: {harm.reason}" for harm in _stops(result))
     yield Sentences(title="Why the job stops", lines=reasons)
-    yield Sentences(title="Assumptions", lines=result.provenance.assumptions)
 
 
 def _title(result: WhatIf) -> str:
@@ -111,5 +110,5 @@ def _of_year(year: Year) -> str:
 
 what_if = View(
     shows="weft.advise.whatif.WhatIf", verb="whatif", title=_title, answer=_answer,
-    blocks=_blocks, charts=(),
+    blocks=_blocks, assumes=True, charts=(),
 )  # fmt: skip

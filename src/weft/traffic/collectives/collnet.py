@@ -20,15 +20,9 @@ def _rounds(operation: Operation, ranks: int, ranks_per_domain: int) -> Iterator
     yield share_rails(ranks, ranks_per_domain)
 
 
-def _sent_ratio(operation: Operation, ranks: int, ranks_per_domain: int) -> float:  # noqa: ARG001 - all-reduce alone
-    inside = (ranks_per_domain - 1) / ranks_per_domain
-    return 2 * inside + 1 / ranks_per_domain
-
-
 collnet = Algorithm(
     title="CollNet (SHARP)",
     operations=frozenset({Operation.ALL_REDUCE}),
     rounds=_rounds,
-    sent_ratio=_sent_ratio,
     in_network=True,
 )

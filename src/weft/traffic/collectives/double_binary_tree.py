@@ -7,7 +7,7 @@ those of NCCL's trees.cc.
 from collections.abc import Iterator
 
 from weft.traffic.collective import PIECE_BYTES, Algorithm, Operation, Round, domains
-from weft.traffic.collectives.tree import down, edges, parents_by_rank, together, up
+from weft.traffic.collectives.tree import down, parents_by_rank, together, up
 
 
 def first_parent(node: int, nodes: int) -> int | None:
@@ -47,16 +47,10 @@ def _rounds(operation: Operation, ranks: int, ranks_per_domain: int) -> Iterator
         yield from together(*(down(parents, (half,)) for half, parents in enumerate(both)))
 
 
-def _sent_ratio(operation: Operation, ranks: int, ranks_per_domain: int) -> float:  # noqa: ARG001 - all-reduce alone
-    """Count edges: a rank sends half of the buffer over each of its edges in both trees."""
-    return max(edges(*trees(ranks, ranks_per_domain)).values(), default=0) / 2
-
-
 double_binary_tree = Algorithm(
     title="Double binary tree",
     operations=frozenset({Operation.ALL_REDUCE}),
     chunks=lambda ranks: 2,  # noqa: ARG005 - half of the buffer a tree
     rounds=_rounds,
-    sent_ratio=_sent_ratio,
     piece_bytes=PIECE_BYTES,
 )

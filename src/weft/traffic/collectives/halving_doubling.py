@@ -56,11 +56,6 @@ def _double(core: int) -> Iterator[Round]:
         )
 
 
-def _sent_ratio(operation: Operation, ranks: int, ranks_per_domain: int) -> float:  # noqa: ARG001 - as above
-    core = _power(ranks)
-    return operation.bus_factor(core) + (1.0 if core != ranks else 0.0)
-
-
 halving_doubling = Algorithm(
     title="Recursive halving and doubling",
     operations=frozenset(
@@ -68,5 +63,4 @@ halving_doubling = Algorithm(
     ),
     chunks=_power,
     rounds=_rounds,
-    sent_ratio=_sent_ratio,
 )

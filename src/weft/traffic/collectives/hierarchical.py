@@ -85,17 +85,6 @@ def _over_rails(ranks: int, per_domain: int) -> Round:
     )
 
 
-def _sent_ratio(operation: Operation, ranks: int, ranks_per_domain: int) -> float:
-    """Add (m-1)/m inside domains of m ranks to what a rail carries between the d domains."""
-    inside = (ranks_per_domain - 1) / ranks_per_domain
-    count = ranks // ranks_per_domain
-    between = (count - 1) / count
-    if operation is Operation.ALL_TO_ALL:
-        return inside + between
-    once = inside + between / ranks_per_domain
-    return 2 * once if operation is Operation.ALL_REDUCE else once
-
-
 hierarchical = Algorithm(
     title="Hierarchical",
     operations=frozenset(
@@ -105,5 +94,4 @@ hierarchical = Algorithm(
         }
     ),
     rounds=_rounds,
-    sent_ratio=_sent_ratio,
 )  # fmt: skip

@@ -45,18 +45,11 @@ def _rounds(operation: Operation, ranks: int, ranks_per_domain: int) -> Iterator
         yield from multicast(range(ranks), ranks, mine)
 
 
-def _sent_ratio(operation: Operation, ranks: int, ranks_per_domain: int) -> float:  # noqa: ARG001 - one domain
-    loaded = 0.0 if operation is Operation.ALL_GATHER else 1.0
-    stored = 0.0 if operation is Operation.REDUCE_SCATTER else 1 / ranks
-    return loaded + stored
-
-
 nvls = Algorithm(
     title="NVLS",
     operations=frozenset(
         {Operation.ALL_REDUCE, Operation.ALL_GATHER, Operation.REDUCE_SCATTER}
     ),
     rounds=_rounds,
-    sent_ratio=_sent_ratio,
     in_network=True,
 )

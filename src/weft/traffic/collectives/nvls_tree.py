@@ -14,7 +14,7 @@ from weft.traffic.collective import (
 )
 from weft.traffic.collectives.double_binary_tree import first_parent, second_parent
 from weft.traffic.collectives.nvls import load_reduce, multicast
-from weft.traffic.collectives.tree import down, edges, parents_by_rank, together, up
+from weft.traffic.collectives.tree import down, parents_by_rank, together, up
 
 
 def _rounds(operation: Operation, ranks: int, ranks_per_domain: int) -> Iterator[Round]:  # noqa: ARG001 - all-reduce alone
@@ -33,16 +33,9 @@ def _tree(rail: tuple[int, ...]) -> dict[int, int]:
     return parents_by_rank([[rank] for rank in rail], parent)
 
 
-def _sent_ratio(operation: Operation, ranks: int, ranks_per_domain: int) -> float:  # noqa: ARG001 - all-reduce alone
-    """Add loads, the share stored, and one rail's share over the busiest rank's edges."""
-    most = max(edges(_tree(tuple(range(0, ranks, ranks_per_domain)))).values(), default=0)
-    return 1 + (1 + most) / ranks_per_domain
-
-
 nvls_tree = Algorithm(
     title="NVLS tree",
     operations=frozenset({Operation.ALL_REDUCE}),
     rounds=_rounds,
-    sent_ratio=_sent_ratio,
     in_network=True,
 )

@@ -35,12 +35,6 @@ def _chain(order: list[int], chunks: int, *, reduce: bool) -> Iterator[Round]:
         )
 
 
-def _sent_ratio(operation: Operation, ranks: int, ranks_per_domain: int) -> float:  # noqa: ARG001 - as above
-    if operation in {Operation.BROADCAST, Operation.REDUCE}:
-        return 1.0 if ranks > 1 else 0.0
-    return operation.bus_factor(ranks)
-
-
 ring = Algorithm(
     title="Ring",
     operations=frozenset(
@@ -50,5 +44,4 @@ ring = Algorithm(
         }
     ),
     rounds=_rounds,
-    sent_ratio=_sent_ratio,
 )  # fmt: skip

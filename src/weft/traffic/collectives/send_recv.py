@@ -15,6 +15,5 @@ send_recv = Algorithm(
     operations=frozenset({Operation.SEND_RECV}),
     chunks=lambda ranks: 1,  # noqa: ARG005 - the message is not cut
     rounds=_rounds,
-    sent_ratio=lambda _, ranks, __: 1.0 if ranks > 1 else 0.0,
     by_peers=True,
 )

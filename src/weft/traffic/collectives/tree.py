@@ -70,32 +70,10 @@ def _rounds(operation: Operation, ranks: int, ranks_per_domain: int) -> Iterator
         yield from down(parents, (0,))
 
 
-def edges(*trees: dict[int, int]) -> dict[int, int]:
-    """Count the edges of every rank, to parents and to children, over all trees."""
-    found: dict[int, int] = {}
-    for parents in trees:
-        for child, parent in parents.items():
-            found[child] = found.get(child, 0) + 1
-            found[parent] = found.get(parent, 0) + 1
-    return found
-
-
-def _sent_ratio(operation: Operation, ranks: int, ranks_per_domain: int) -> float:
-    """Count sends of the whole buffer: to the parent when reducing, to children otherwise."""
-    parents = _parents(ranks, ranks_per_domain)
-    if operation is Operation.ALL_REDUCE:
-        return float(max(edges(parents).values(), default=0))
-    if operation is Operation.REDUCE:
-        return float(ranks > 1)
-    above = list(parents.values())
-    return float(max((above.count(parent) for parent in set(above)), default=0))
-
-
 tree = Algorithm(
     title="Binary tree",
     operations=frozenset({Operation.ALL_REDUCE, Operation.BROADCAST, Operation.REDUCE}),
     chunks=lambda ranks: 1,  # noqa: ARG005 - the tree carries the whole buffer
     rounds=_rounds,
-    sent_ratio=_sent_ratio,
     piece_bytes=PIECE_BYTES,
 )

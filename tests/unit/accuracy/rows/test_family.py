@@ -3,8 +3,7 @@
 import pytest
 
 from weft.accuracy import tables
-from weft.accuracy.rows.collective import case_of, try_case
-from weft.accuracy.rows.family import family_of
+from weft.accuracy.rows.collective import case_of, family_of, try_case
 
 ROW = {
     "run_id": "r", "op": "all_reduce", "gpu": "H100-80GB-SXM", "gpus": "16", "nodes": "2",

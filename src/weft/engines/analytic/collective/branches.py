@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from weft.engines.analytic.collective.choice import Option, nccl_time_s, options
+from weft.engines.analytic.collective.choice import Option, options
 from weft.engines.analytic.collective.constants import Fitted, current
 from weft.engines.analytic.collective.model import option_time_s, time_of
 from weft.engines.analytic.collective.path import Path, Same, path_of
@@ -43,8 +43,6 @@ class Branch:
     time_s: float
     algorithm: str
     protocol: str
-    nccl_ratio: float
-    """NCCL's own estimate of this over that of its choice: 1 is what it chooses itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -128,11 +126,11 @@ def _has_tuner(path: Path) -> bool:
     return path.fabric.plugin_latency_s > 0 and path.domains > 1
 
 
-def _branch(key: str, value: str, time_s: float, option: Option, nccl_ratio: float) -> Branch:
+def _branch(key: str, value: str, time_s: float, option: Option) -> Branch:
     name = f"{key.removeprefix(_ENV)}={value}" if key else DEFAULT
     return Branch(
         name=name, settle_key=key, value=value, time_s=time_s,
-        algorithm=option.kind.name, protocol=option.protocol, nccl_ratio=nccl_ratio,
+        algorithm=option.kind.name, protocol=option.protocol,
     )  # fmt: skip
 
 
@@ -147,18 +145,15 @@ def branches(
     fitted, same = current(), Same(cluster)
     path = path_of(same, group, fitted)
     time_s, chosen = time_of(path, operation, size_bytes)
-    base_s = nccl_time_s(path, chosen, size_bytes)
-    found = [_branch("", "", time_s, chosen, 1.0)]
+    found = [_branch("", "", time_s, chosen)]
     for variant in _variants(same, operation, group, fitted):
         other_s, option = time_of(variant.path, operation, size_bytes)
-        ratio = nccl_time_s(variant.path, option, size_bytes) / base_s
-        found.append(_branch(variant.key, variant.value, other_s, option, ratio))
+        found.append(_branch(variant.key, variant.value, other_s, option))
     if _has_tuner(path) and not _stated(cluster, TUNER_KEY):
         able = options(path, operation)
         fastest = min(able, key=lambda option: option_time_s(path, option, size_bytes))
         fastest_s = option_time_s(path, fastest, size_bytes)
-        ratio = nccl_time_s(path, fastest, size_bytes) / base_s
-        found.append(_branch(TUNER_KEY, "fastest", fastest_s, fastest, ratio))
+        found.append(_branch(TUNER_KEY, "fastest", fastest_s, fastest))
     seen = {(chosen.kind.name, chosen.protocol, time_s)}
     return tuple(
         branch

@@ -1,9 +1,10 @@
 """Weft's own time of what the library chooses: start, steps, fill of the pipeline, volume."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import exp, hypot, log
 from typing import Final
 
 from weft.engines.analytic.collective.algorithm import REDUCING
@@ -14,10 +15,10 @@ from weft.engines.analytic.collective.mixture import Law, parts
 from weft.engines.analytic.collective.path import Path, Same, path_of
 from weft.engines.analytic.collective.spread import bucket
 from weft.engines.engine import CollectiveTime
-from weft.engines.overlay import overlaid
 from weft.errors import Infeasible
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
+from weft.spec.overlay import UNCHANGED
 from weft.traffic.collective import Group, Operation
 
 _FLOOR_POWERS: Final = 6
@@ -247,3 +248,53 @@ def sweep(
     """Predict the curve of nccl-tests: one collective alone on the cluster, by size."""
     group = Group(ranks=ranks, ranks_per_domain=ranks_per_domain)
     return [collective_time(cluster, operation, size, group) for size in sizes]
+
+
+def overlaid(
+    cluster: Cluster, found: CollectiveTime, volume_s: float, left: Mapping[str, float]
+) -> CollectiveTime:
+    """Return a collective's time with the ratios of the cluster's overlay, if it has one.
+
+    ::
+
+        t' = fixed ratio x (t - volume) + volume ratio x volume
+
+    ``left`` is the share of the band that is left once the system has been measured: by the
+    ``same`` collective of as many ranks, or by ``other`` ones. The band holds that and what
+    the overlay left over, and is never wider than without the overlay.
+    """
+    overlay = cluster.overlay
+    across = found.group.domains > 1
+    if overlay is None or (across and overlay.fabric not in {"", cluster.fabric.kind}):
+        return found
+    ratios = overlay.collective(
+        across=across,
+        operation=found.operation.value,
+        algorithm=found.algorithm,
+    )
+    if ratios is UNCHANGED:
+        return found
+    volume_s = min(volume_s, found.time_s.value)
+    time_s = ratios.volume_ratio * volume_s
+    time_s += ratios.fixed_ratio * (found.time_s.value - volume_s)
+    same = overlay.measured(
+        across=across, operation=found.operation.value, ranks=found.group.ranks
+    )
+    known_ratio = left["same" if same else "other"]
+    band = Estimate(
+        time_s,
+        time_s / _end(found.time_s.value / found.time_s.low, 1 / ratios.low_ratio, known_ratio),
+        time_s * _end(found.time_s.high / found.time_s.value, ratios.high_ratio, known_ratio),
+    )
+    said = f"measured on this cluster at {ratios.rows} sizes (overlay {overlay.name})"
+    return replace(
+        found,
+        time_s=band,
+        reasons=(*found.reasons, said),
+    )
+
+
+def _end(bare_ratio: float, left_over_ratio: float, known_ratio: float) -> float:
+    """Return one end of the band over the value, as a ratio of at least 1."""
+    bare, left_over = log(bare_ratio), log(max(1.0, left_over_ratio))
+    return exp(min(bare, hypot(known_ratio * bare, left_over)))

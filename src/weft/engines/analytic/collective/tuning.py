@@ -1,7 +1,6 @@
 """The constants of NCCL's own cost model, by version, in weft's units."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -100,7 +99,7 @@ def _merged(low: Any, high: Any) -> Any:  # noqa: ANN401 - whatever TOML held
 
 
 def _read(name: str) -> dict[str, Any]:
-    own: dict[str, Any] = tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
+    own = dict(table("weft.catalogue", f"nccl/{name}"))
     parent = own.pop("inherits", None)
     merged: dict[str, Any] = _merged(_read(parent), own) if parent else own
     return merged

@@ -86,17 +86,22 @@ class Service:
     """An inference service with bands; times in seconds, of one request."""
 
     first_token_s: Estimate
-    step_s: Estimate
-    """One decode step: a token for every sequence, no prefill between."""
+    """Time to first token: one prefill."""
     token_s: Estimate
     """Time per output token, prefills of other requests included."""
+    step_s: Estimate
+    """One decode step: a token for every sequence, no prefill between."""
     tokens_per_s: Estimate
+    """Output tokens of the whole service."""
     network_ratio: Estimate
     """Share of a decode step in which GPUs wait for the scale-out network."""
     prefill_network_ratio: Estimate
+    """The same of a prefill."""
     decode_s: dict[str, float]
+    """A decode step by part: matrix, attention, passes, launch, head, tp, ep, pp, between."""
     prefill_s: dict[str, float]
     memory_bytes: dict[str, float]
+    """Of the fullest GPU: weights, kv_cache, reserve."""
 
 
 def serve(

@@ -15,8 +15,6 @@ from typing import Any, Final
 from weft.records import table
 from weft.spec.workload import Job
 
-WAYS: Final = ("fused", "compiled", "eager")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
@@ -59,7 +57,7 @@ class Passes:
 
 
 def passes_of(job: Job, way: str) -> Passes:
-    """Return what the operations of a job move when they are run in one of the WAYS."""
+    """Return what the operations of a job move when they are run fused, compiled or eager."""
     return _passes(way, is_gated=job.model.gated_ffn, has_fused_norm=job.fused_norm)
 
 
