@@ -9,9 +9,9 @@ from string import Formatter
 
 import pytest
 
-from weft.inventory.table import tables
 from weft.lint.lint import all_rules, description
 from weft.lint.reader import all_readers
+from weft.lint.table import written
 
 ROOT = Path(__file__).parents[2]
 RULES = dict(all_rules())
@@ -19,17 +19,11 @@ NAMES = list(RULES)
 SECTIONS = ("What it checks:", "Why it matters:", "What to do:", "References:")
 
 
-PREDICATES = {
-    row["rule"]: row
-    for rows in tables("weft.lint", "tables").values()
-    for row in rows
-    if "predicate" in row
-}
+PREDICATES = {row["rule"]: (table, row) for table, row in written() if "messages" in row}
 
 
-def _reported(row):
+def _reported(module, name):
     """Yield the calls of ``problem`` that a predicate leads to."""
-    module, _, name = row["predicate"].rpartition(".")
     tree = ast.parse(inspect.getsource(import_module(f"weft.lint.predicates.{module}")))
     functions = {one.name: one for one in tree.body if isinstance(one, ast.FunctionDef)}
     names, waiting = set(), [name]
@@ -46,8 +40,9 @@ def _reported(row):
 
 @pytest.mark.parametrize("name", PREDICATES)
 def test_a_predicate_reports_the_messages_of_its_rule_with_all_that_they_name(name):
-    messages, used = PREDICATES[name]["messages"], set()
-    for call in _reported(PREDICATES[name]):
+    table, row = PREDICATES[name]
+    messages, used = row["messages"], set()
+    for call in _reported(table, name):
         given = {one.arg for one in call.keywords} - {"severity"}
         text = " ".join(messages[call.args[0].value][part] for part in ("message", "fix"))
         fields = {field for _, field, _, _ in Formatter().parse(text) if field}

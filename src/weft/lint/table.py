@@ -1,11 +1,13 @@
 """Rules that are rows of data: which settings, under which conditions, and what to do.
 
-A rule of ``tables/*.yaml`` has an ``about`` (the four sections of its page), ``rows``, and
-where these do not suffice a ``predicate``: a ``module.function`` of ``weft.lint.predicates``,
-which yields ``problem`` with the name of one of the rule's ``messages``. A row names one kind
-of fact (``of``) and tests of its fields (``when``); the first row that holds for a fact
-reports it, or each that does where the rule says ``every``. A test is a value, a list of
-values, or ``OPERATORS`` by name.
+A rule of ``tables/*.yaml`` has an ``about`` (the four sections of its page) and ``rows``. Where
+these do not suffice it has ``messages``, and a function of its name in the module of
+``weft.lint.predicates`` named as the table yields ``problem`` with the name of one of them. A
+rule with neither reports what readers could not accept (``Flaw``). An entry ``defaults`` holds
+what the rules after it have in common, a rule what its rows have.
+A row names one kind of fact (``of``) and tests of its fields (``when``); the first row that
+holds for a fact reports it, or each that does where the rule says ``every``. A test is a value,
+a list of values, or ``OPERATORS`` by name.
 ``fabric`` and ``cluster`` (dotted paths of the cluster document, or ``none``) are conditions on
 what else was read; ``with`` and ``without`` are about another fact, and ``same`` lists the
 fields that the two share, as ``value: port`` where the names differ.
@@ -25,21 +27,36 @@ from weft.lint.facts import Fact, Side
 from weft.lint.rule import Case, Found, Layer, Match, Problem, Rule, Severity
 from weft.readers.matcher import pattern
 
+Row = Mapping[str, Any]
 Operator = Callable[[Any, Any, Fact | None], bool]
 Prepared = tuple[tuple[Operator, Any], ...]
 """A test: what judges a value, and the bound that it is compared with."""
+_OF_ROWS: Final = ("of", "fabric", "without", "message", "fix")
+"""What a rule may say once for all of its rows."""
 
 
 def table_rules() -> Iterator[tuple[str, Rule]]:
     """Yield every rule of the tables by name; raises ValueError for an unknown field."""
-    for rules in inventory_tables.tables("weft.lint", "tables").values():
+    for table, row in written():
+        yield row["rule"], _rule(table, row)
+
+
+def written() -> Iterator[tuple[str, Row]]:
+    """Yield every rule with the name of its table and with the defaults that stand above it."""
+    for table, rules in inventory_tables.tables("weft.lint", "tables").items():
+        shared: Row = {}
         for row in rules:
-            yield row["rule"], _rule(row)
+            if "rule" in row:
+                yield table, {**shared, **row}
+            else:
+                shared = row["defaults"]
 
 
-def _rule(row: Mapping[str, Any]) -> Rule:
-    checked = [_checked(row["rule"], one) for one in row.get("rows", ())]
-    predicate = _predicate(row)
+def _rule(table: str, row: Row) -> Rule:
+    shared = {name: row[name] for name in _OF_ROWS if name in row}
+    rows = row.get("rows", () if "messages" in row else (_flaws(row["rule"]),))
+    checked = [_checked(row["rule"], {**shared, **one}) for one in rows]
+    predicate = _predicate(table, row)
 
     def check(case: Case) -> Iterator[Problem]:
         yield from (_worded(row["messages"], one) for one in predicate(case))
@@ -65,14 +82,17 @@ def _rule(row: Mapping[str, Any]) -> Rule:
     )
 
 
-def _predicate(row: Mapping[str, Any]) -> Callable[[Case], Found]:
-    """Return the function that a rule names for what its rows cannot say."""
-    if "predicate" not in row:
+def _flaws(rule: str) -> Row:
+    """Return the row of a rule that reports what a reader could not accept."""
+    return {"of": "Flaw", "when": {"rule": rule}, "message": "{message}", "fix": "{fix}"}
+
+
+def _predicate(table: str, row: Row) -> Callable[[Case], Found]:
+    """Return the function for what the rows of a rule cannot say."""
+    if "messages" not in row:
         return lambda _: iter(())
-    module, _, name = row["predicate"].rpartition(".")
-    found: Callable[[Case], Found] = getattr(
-        import_module(f"{predicates.__name__}.{module}"), name
-    )
+    module = import_module(f"{predicates.__name__}.{table}")
+    found: Callable[[Case], Found] = getattr(module, row["rule"])
     return found
 
 
@@ -88,7 +108,7 @@ def _worded(messages: Mapping[str, Mapping[str, str]], match: Match) -> Problem:
     )
 
 
-def _checked(rule: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
+def _checked(rule: str, row: Row) -> Row:
     """Return a row with its tests prepared; its kinds, fields and operators are known."""
     others = {one: _checked(rule, row[one]) for one in ("with", "without") if one in row}
     when = row.get("when", {})
@@ -114,7 +134,7 @@ def _kind(name: str) -> type[Fact]:
     return kind
 
 
-def _candidates(case: Case, row: Mapping[str, Any]) -> Iterator[Fact]:
+def _candidates(case: Case, row: Row) -> Iterator[Fact]:
     """Yield the facts that a row is about, where it applies to this fabric and cluster."""
     if not _applies(case, row):
         return
@@ -127,7 +147,7 @@ def _candidates(case: Case, row: Mapping[str, Any]) -> Iterator[Fact]:
             yield fact
 
 
-def _applies(case: Case, row: Mapping[str, Any]) -> bool:
+def _applies(case: Case, row: Row) -> bool:
     cluster = row.get("cluster", {})
     if "fabric" in row and not holds(case.fabric, row["fabric"], None):
         return False
@@ -153,7 +173,7 @@ def _matches(fact: Fact, when: Iterable[tuple[str, Prepared]]) -> bool:
     )
 
 
-def _partners(case: Case, row: Mapping[str, Any], fact: Fact) -> tuple[Fact, ...] | None:
+def _partners(case: Case, row: Row, fact: Fact) -> tuple[Fact, ...] | None:
     """Return the fact that a row compares with; None where one lacks, or is there in excess."""
     absent = row.get("without")
     if absent and any(_is_partner(fact, one, absent) for one in case.of(_kind(absent["of"]))):
@@ -166,7 +186,7 @@ def _partners(case: Case, row: Mapping[str, Any], fact: Fact) -> tuple[Fact, ...
     return None if first is None else (first,)
 
 
-def _is_partner(fact: Fact, other: Fact, part: Mapping[str, Any]) -> bool:
+def _is_partner(fact: Fact, other: Fact, part: Row) -> bool:
     same = part.get("same", {})
     pairs = same.items() if isinstance(same, Mapping) else ((name, name) for name in same)
     return (
@@ -176,9 +196,7 @@ def _is_partner(fact: Fact, other: Fact, part: Mapping[str, Any]) -> bool:
     )
 
 
-def _problem(
-    case: Case, row: Mapping[str, Any], fact: Fact, partners: tuple[Fact, ...]
-) -> Problem:
+def _problem(case: Case, row: Row, fact: Fact, partners: tuple[Fact, ...]) -> Problem:
     words = {one.name: _shown(getattr(fact, one.name)) for one in fields(fact)}
     words |= {"fabric": case.fabric, "other": partners[0] if partners else None}
     shown: list[Fact] = [fact, *partners]
