@@ -6,7 +6,7 @@ not say. ``ports`` are the interfaces that share a setting; empty means all of t
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, dataclass_transform
 
 from weft.lint.text import Place
 
@@ -25,8 +25,18 @@ class Side(StrEnum):
     CLUSTER = "weft's cluster document"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class _Kind(type):
+    """Makes every class of facts a frozen dataclass with slots and named fields."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
+        made: type = super().__new__(cls, name, bases, body)
+        if "__slots__" in body:  # a dataclass with slots is made by making its class again
+            return made
+        return dataclass(frozen=True, slots=True, kw_only=True)(made)
+
+
+class Fact(metaclass=_Kind):
     """Something that a configuration sets."""
 
     at: Place
@@ -38,7 +48,6 @@ class Fact:
         return self.at.text.stem
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Flaw(Fact):
     """What a reader itself could not accept, by the rule that reports it."""
 
@@ -47,7 +56,6 @@ class Flaw(Fact):
     fix: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Variable(Fact):
     """An environment variable of a job."""
 
@@ -59,14 +67,12 @@ class Variable(Fact):
     """Whether a shell hands it on to what it starts; None where no shell sets it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Meant(Fact):
     """A kind of fabric that a file says it was made for."""
 
     fabric: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Launch(Fact):
     """A command that starts the processes of a job."""
 
@@ -84,7 +90,6 @@ class Map(StrEnum):
     PAUSE_TO_GROUP = "PFC priority to priority group"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Mapped(Fact):
     """One row of a map of labels."""
 
@@ -96,7 +101,6 @@ class Mapped(Fact):
     ports: Ports = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MapUse(Fact):
     """Which map some ports use."""
 
@@ -105,7 +109,6 @@ class MapUse(Fact):
     ports: Ports
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Pause(Fact):
     """Priorities with PFC; none of them where it is off."""
 
@@ -124,7 +127,6 @@ class Pause(Fact):
         return "on" if self.priorities else "off"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LinkPause(Fact):
     """Pause of the whole link (802.3x)."""
 
@@ -133,7 +135,6 @@ class LinkPause(Fact):
     on: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Watchdog(Fact):
     """The PFC watchdog; ``queues`` is None where it watches whatever has PFC."""
 
@@ -146,7 +147,6 @@ class Watchdog(Fact):
     poll_ms: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Marking(Fact):
     """ECN thresholds; used through its name, or given for queues of ports directly."""
 
@@ -161,7 +161,6 @@ class Marking(Fact):
     queues: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class QueueUse(Fact):
     """What a queue of some ports uses: an ECN profile, a scheduler."""
 
@@ -171,7 +170,6 @@ class QueueUse(Fact):
     scheduler: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Scheduler(Fact):
     """How a queue gets its turn."""
 
@@ -183,7 +181,6 @@ class Scheduler(Fact):
     ports: Ports = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BufferPool(Fact):
     """Buffer that profiles share."""
 
@@ -193,7 +190,6 @@ class BufferPool(Fact):
     headroom_bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BufferProfile(Fact):
     """Buffer of a priority group or queue."""
 
@@ -208,7 +204,6 @@ class BufferProfile(Fact):
     static_bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupUse(Fact):
     """Which buffer profile a priority group (ingress) or queue (egress) of ports uses."""
 
@@ -218,7 +213,6 @@ class GroupUse(Fact):
     ingress: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Port(Fact):
     """An interface and its link."""
 
@@ -239,14 +233,12 @@ class Port(Fact):
     """Whether sessions without addresses can use it; None where that is always so."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Interfaces(Fact):
     """All interfaces of a host, as the host lists them."""
 
     names: Ports
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Split(Fact):
     """Cages split into several ports each, by what the names of those ports begin with."""
 
@@ -254,7 +246,6 @@ class Split(Fact):
     ways: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Hash(Fact):
     """What a switch spreads flows over equal paths by."""
 
@@ -263,14 +254,12 @@ class Hash(Fact):
     """Whether the ports of UDP and TCP count, which is all that flows of RoCE differ in."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HashSeed(Fact):
     """What a switch mixes into the hash of every flow; SONiC chooses it by the role."""
 
     seed: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Hardware(Fact):
     """Which machine a switch is, as its configuration says."""
 
@@ -278,7 +267,6 @@ class Hardware(Fact):
     platform: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CableLength(Fact):
     """Length that headroom is meant for."""
 
@@ -286,7 +274,6 @@ class CableLength(Fact):
     length_m: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Trust(Fact):
     """Which label of a packet a port believes: dscp, pcp or none."""
 
@@ -295,7 +282,6 @@ class Trust(Fact):
     mode: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Speaker(Fact):
     """BGP on one device."""
 
@@ -308,7 +294,6 @@ class Speaker(Fact):
     """Whether any route is announced at all; None where the reader cannot tell."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbor(Fact):
     """One BGP session."""
 
@@ -321,7 +306,6 @@ class Neighbor(Fact):
     """Whether IPv4 routes are exchanged."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Timers(Fact):
     """How often BGP says that it lives, and how long it waits for that."""
 
@@ -329,7 +313,6 @@ class Timers(Fact):
     hold_s: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PrefixRow(Fact):
     """One row of a list of prefixes."""
 
@@ -341,7 +324,6 @@ class PrefixRow(Fact):
     most: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MapRow(Fact):
     """One row of a route map."""
 
@@ -351,21 +333,18 @@ class MapRow(Fact):
     """List of prefixes that it is about; empty: all routes; None: something else."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Announced(Fact):
     """Networks of own ports that BGP announces, through a route map where one is named."""
 
     route_map: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate(Fact):
     """A network that BGP announces for the smaller ones in it."""
 
     prefix: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Address(Fact):
     """An address of an interface."""
 
@@ -377,7 +356,6 @@ class Address(Fact):
     """The table of routes that it is in; empty: the default one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RailTable(Fact):
     """The routing table of one rail of a host."""
 
@@ -385,7 +363,6 @@ class RailTable(Fact):
     table: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Route(Fact):
     """A route that a host sets."""
 
@@ -395,7 +372,6 @@ class Route(Fact):
     table: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RouteRule(Fact):
     """A rule by which a host chooses a table of routes."""
 
@@ -404,14 +380,12 @@ class RouteRule(Fact):
     goal: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Slots(Fact):
     """A host of MPI's list, and the ranks that it takes."""
 
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Named(Fact):
     """A name that pods can be reached by: of a Service, a JobSet ..."""
 
@@ -419,7 +393,6 @@ class Named(Fact):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Bond(Fact):
     """Ports bundled to one (LAG)."""
 
@@ -428,7 +401,6 @@ class Bond(Fact):
     members: Ports
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Mark(Fact):
     """The traffic class that a host writes into RDMA packets."""
 
@@ -436,7 +408,6 @@ class Mark(Fact):
     tool: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Congestion(Fact):
     """A parameter of DCQCN on a NIC, or of its answers to marks (CNP)."""
 
@@ -445,7 +416,6 @@ class Congestion(Fact):
     priority: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Option(Fact):
     """A setting of a program by its own name: opensm, sysctl, limits, slurm, systemd."""
 
@@ -459,7 +429,6 @@ def option(at: Place, program: str, name: str, value: str, device: str = "") -> 
     return Option(at=at, device=device, program=program, name=name, value=value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted(Fact):
     """Something that is referred to and defined nowhere in its file."""
 
@@ -467,7 +436,6 @@ class Wanted(Fact):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Partition(Fact):
     """A partition of a subnet."""
 
@@ -483,21 +451,18 @@ class Partition(Fact):
     """Its key is the first of each member's, which NCCL takes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceLevel(Fact):
     """A rule of a QoS policy that gives a service level."""
 
     level: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Guids(Fact):
     """A list of GUIDs, as of the roots of a tree."""
 
     values: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Workload(Fact):
     """A pod (or its template) with what its network needs."""
 
@@ -515,7 +480,6 @@ class Workload(Fact):
     """Of the object above: slotsPerWorker, nprocPerNode ..."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Container(Fact):
     """One container of a workload, of Kubernetes or of Docker."""
 
@@ -534,7 +498,6 @@ class Container(Fact):
     gpus: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Offered(Fact):
     """A resource that a device plug-in offers."""
 
@@ -554,7 +517,6 @@ class Offered(Fact):
     """Whether it names devices, and not their maker alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Network(Fact):
     """A network that pods can be attached to."""
 
@@ -574,7 +536,6 @@ class Network(Fact):
     """What its plug-ins set in the pod: sysctl by name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Installed(Fact):
     """A part that an operator installs."""
 
@@ -582,7 +543,6 @@ class Installed(Fact):
     version: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AddressPool(Fact):
     """A pool of addresses for pods."""
 
@@ -602,7 +562,6 @@ class AddressPool(Fact):
     """Where the addresses of the pool lead, beside their own subnet."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TreeSwitch(Fact):
     """A switch as Slurm knows it."""
 
@@ -611,14 +570,12 @@ class TreeSwitch(Fact):
     switches: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Nodes(Fact):
     """Hosts that Slurm knows."""
 
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PciDevice(Fact):
     """A GPU or NIC of a topology file of NCCL."""
 
@@ -631,7 +588,6 @@ class PciDevice(Fact):
     width: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Described(Fact):
     """A cluster document of weft."""
 
