@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from weft.lint.document import whole
 from weft.lint.facts import Fact, Flaw
 from weft.lint.flaws import flaw
 from weft.lint.reader import File, of_device
@@ -52,6 +53,22 @@ class Section:
     def last(self) -> str:
         """The last word of the line."""
         return self.words[-1]
+
+    def string(self) -> str:
+        """Return the value of the line: its last word."""
+        return self.words[-1]
+
+    def number(self) -> int | None:
+        """Return the value of the line as a whole number where it is one."""
+        return whole(self.words[-1])
+
+    def true(self) -> bool:
+        """Return whether the line switches something on."""
+        return self.words[-1] == "on"
+
+    def has(self, *words: str) -> bool:
+        """Return whether a line below begins with some words."""
+        return self.first(*words) is not None
 
 
 def sections(file: File, comment: str = "!#") -> list[Section]:

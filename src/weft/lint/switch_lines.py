@@ -5,6 +5,7 @@ from typing import Final
 
 from weft.lint.document import whole
 from weft.lint.facts import Address, Fact, Marking, Port, QueueUse, Scheduler, Speaker
+from weft.lint.part import fact
 from weft.lint.quantity import switch_bytes
 from weft.lint.sections import Section, speed_gbit, vrf_of
 
@@ -14,32 +15,15 @@ _DEFAULT_MTU: Final = 1500
 """Of a routed port that sets none."""
 
 
-def port(
-    one: Section,
-    name: str,
-    fec: Section | None,
-    *,
-    up: bool | None,
-    autoneg: str,
-    link_local: bool,
-) -> Port:
+def port(one: Section, name: str, fec: Section | None, **given: bool | str | None) -> Port:
     """Return a port with its MTU, speed and FEC, and the peer that its description names."""
     mtu, speed = one.first("mtu"), one.first("speed")
-    routed = one.first("no", "switchport") is not None
     mode = fec.last if fec else ""
-    peer, peer_port = peer_of(one)
-    return Port(
-        at=(mtu or one).at,
-        name=name,
-        mtu_bytes=whole(mtu.last) if mtu else _DEFAULT_MTU if routed else None,
-        speed_gbit=speed_gbit(speed.last) if speed else None,
-        fec="rs" if mode == "reed-solomon" or mode.startswith("rs") else mode,
-        autoneg=autoneg,
-        up=up,
-        link_local=link_local,
-        peer=peer,
-        peer_port=peer_port,
-    )
+    given["fec"] = "rs" if mode == "reed-solomon" or mode.startswith("rs") else mode
+    given["peer"], given["peer_port"] = peer_of(one)
+    mtu_bytes = mtu or (_DEFAULT_MTU if one.has("no", "switchport") else None)
+    gbit = speed_gbit(speed.last) if speed else None
+    return fact(Port, mtu or one, name=name, mtu_bytes=mtu_bytes, speed_gbit=gbit, **given)
 
 
 def peer_of(one: Section) -> tuple[str, str]:
@@ -74,26 +58,17 @@ def queue_facts(
 ) -> Iterator[Fact]:
     """Yield how a queue marks and gets its turn; ``chance`` reads the most that it marks."""
     for row in marks:
+        low, high = (_threshold(row, f"{end}-threshold") for end in ("minimum", "maximum"))
         yield Marking(
-            at=row.at,
-            ecn="ecn" in row.words,
-            ports=ports,
-            queues=(queue,),
-            kmin_bytes=_threshold(row, "minimum-threshold"),
-            kmax_bytes=_threshold(row, "maximum-threshold"),
-            pmax_percent=chance(row),
+            at=row.at, ecn="ecn" in row.words, ports=ports, queues=(queue,), kmin_bytes=low,
+            kmax_bytes=high, pmax_percent=chance(row),
             averaging_exponent=whole(row.after("weight")),
-        )
+        )  # fmt: skip
     strict = part.first("priority", "strict") or part.first("priority")
     weight = part.first("bandwidth")
     if strict or weight:
-        yield Scheduler(
-            at=(strict or weight or part).at,
-            queue=queue,
-            ports=ports,
-            strict=strict is not None,
-            weight=whole(weight.last) if weight else None,
-        )
+        at, first = strict or weight or part, strict is not None
+        yield fact(Scheduler, at, queue=queue, ports=ports, strict=first, weight=weight)
     yield QueueUse(at=part.at, ports=ports, queue=queue)
 
 
@@ -116,16 +91,13 @@ def speaker(
     """Return BGP of a switch; ``paths`` are those without ``maximum-paths``."""
     rows = tuple(parts)
     most = next((row for row in rows if row.starts("maximum-paths")), None)
-    return Speaker(
-        at=one.at,
-        asn=asn,
-        router_id=router_id.last if router_id else "",
-        paths=next((whole(word) for word in most.words if whole(word) is not None), None)
-        if most
-        else paths,
-        relaxed=relaxed,
-        announces=any(row.words[0] in {"redistribute", "network"} for row in rows),
-    )
+    if most:
+        paths = next((whole(word) for word in most.words if whole(word) is not None), None)
+    announces = any(row.words[0] in {"redistribute", "network"} for row in rows)
+    return fact(
+        Speaker, one, asn=asn, router_id=router_id, paths=paths, relaxed=relaxed,
+        announces=announces,
+    )  # fmt: skip
 
 
 def as_number(text: str) -> int | None:

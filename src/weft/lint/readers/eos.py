@@ -7,6 +7,7 @@ from typing import Final
 from weft.lint import facts
 from weft.lint.document import whole
 from weft.lint.filters import filter_facts
+from weft.lint.part import fact
 from weft.lint.reader import Reader
 from weft.lint.sections import (
     Section,
@@ -16,7 +17,10 @@ from weft.lint.sections import (
 )
 from weft.lint.switch_lines import addresses, as_number, port, queue_facts, speaker
 
-_CLASSES: Final = 8
+_MAPS: Final = {
+    "dscp": facts.Map.DSCP_TO_CLASS,
+    "traffic-class": facts.Map.CLASS_TO_QUEUE,
+}
 _MILLI: Final = 1000
 _ROUTED: Final = 4
 
@@ -60,21 +64,16 @@ def _interface(one: Section, profiles: dict[str, Section]) -> Iterator[facts.Fac
     if not name.startswith(("Ethernet", "Et", "Port-Channel")):
         yield from addresses(one, name)
         return
-    routed = one.first("no", "switchport") is not None
+    routed = one.has("no", "switchport")
     speed, fec = one.first("speed"), one.first("error-correction", "encoding")
-    yield port(
-        one,
-        name,
-        fec,
-        up=one.first("shutdown") is None,
-        autoneg="on" if speed and speed.last == "auto" else "",
-        link_local=one.first("ipv6") is not None,
-    )
+    autoneg = "on" if speed and speed.last == "auto" else ""
+    up, link_local = not one.has("shutdown"), one.has("ipv6")
+    yield port(one, name, fec, up=up, autoneg=autoneg, link_local=link_local)
     group = one.first("channel-group")
     if group:
         yield facts.Bond(at=group.at, name=f"Port-Channel{group.word(1)}", members=(name,))
     for pause in one.find("flowcontrol"):
-        yield facts.LinkPause(at=pause.at, ports=(name,), on=pause.last == "on")
+        yield fact(facts.LinkPause, pause, ports=(name,), on=pause)
     yield from _own_quality(one, name, unmarked=bool(profiles) and routed)
     yield from addresses(one, name)
     address = one.first("ip", "address")
@@ -102,20 +101,17 @@ def _quality(one: Section, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
     untrusted = one.first("no", "qos", "trust")
     mode = trust.last if trust else "none"
     if trust or untrusted or one.starts("qos", "profile"):
-        at = (trust or untrusted or one).at
-        yield facts.Trust(at=at, ports=ports, mode="pcp" if mode == "cos" else mode)
+        mode = "pcp" if mode == "cos" else mode
+        yield fact(facts.Trust, trust or untrusted or one, ports=ports, mode=mode)
     on = any(
         part.words[1:] in {("on",), ("mode", "on")}
         for part in one.find("priority-flow-control")
     )
-    rows = [
-        part for part in one.find("priority-flow-control", "priority") if part.last == "no-drop"
-    ]
-    priorities = {n for row in rows for n in numbers(row.word(2))}
+    found = one.find("priority-flow-control", "priority")
+    rows = [part for part in found if part.last == "no-drop"]
+    priorities = sorted({n for row in rows for n in numbers(row.word(2))}) if on else ()
     shown = next(iter(rows), one.first("priority-flow-control") or one)
-    yield facts.Pause(
-        at=shown.at, ports=ports, priorities=tuple(sorted(priorities)) if on else ()
-    )
+    yield fact(facts.Pause, shown, ports=ports, priorities=tuple(priorities))
     dogs = list(one.find("priority-flow-control", "pause", "watchdog"))
     off = one.first("no", "priority-flow-control", "pause", "watchdog")
     if dogs or off:
@@ -127,31 +123,26 @@ def _quality(one: Section, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
 def _watchdog(
     rows: list[Section], ports: tuple[str, ...], *, on: bool = True
 ) -> facts.Watchdog:
-    def ms(*words: str) -> float | None:
-        found = [row.after(word) for row in rows for word in words if row.after(word)]
+    def ms(word: str) -> float | None:
+        found = [row.after(word) for row in rows if row.after(word)]
         try:
             return float(found[-1]) * _MILLI
         except (IndexError, ValueError):
             return None
 
-    action = [row.after("action") for row in rows if row.after("action")]
-    return facts.Watchdog(
-        at=rows[0].at,
-        ports=ports,
-        on=on,
-        action=action[-1] if action else "",
-        detection_ms=ms("timeout"),
-        restoration_ms=ms("recovery-time"),
-        poll_ms=ms("polling-interval"),
-    )
+    actions = ["", *(row.after("action") for row in rows if row.after("action"))]
+    times = {
+        "detection_ms": ms("timeout"),
+        "restoration_ms": ms("recovery-time"),
+        "poll_ms": ms("polling-interval"),
+    }
+    return fact(facts.Watchdog, rows[0], ports=ports, on=on, action=actions[-1], **times)
 
 
 def _queue(one: Section, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
-    queue = whole(one.word(1)) if len(one.words) > 1 else None
-    if queue is None:
-        return
-    marks = one.find("random-detect", "ecn")
-    yield from queue_facts(one, queue, ports, marks, _chance)
+    queue = whole(one.word(1))
+    if queue is not None:
+        yield from queue_facts(one, queue, ports, one.find("random-detect", "ecn"), _chance)
 
 
 def _chance(row: Section) -> int | None:
@@ -163,10 +154,7 @@ def _map(one: Section) -> Iterator[facts.Fact]:
     if "to" not in one.words or len(one.words) < _ROUTED:
         return
     split = one.words.index("to")
-    kind = {"dscp": facts.Map.DSCP_TO_CLASS, "traffic-class": facts.Map.CLASS_TO_QUEUE}.get(
-        one.word(2)
-    )
-    target = whole(one.last)
+    kind, target = _MAPS.get(one.word(2)), whole(one.last)
     if kind is None or target is None or one.words[split + 1] == "cos":
         return
     for word in one.words[3:split]:
@@ -181,9 +169,9 @@ def _bgp(one: Section, *, forwards: bool) -> Iterator[facts.Fact]:
     family = one.first("address-family", "ipv4")
     inside = [*one.parts, *(family.parts if family else [])]
     yield speaker(one, inside, one.first("router-id"), asn=asn, paths=1)
-    unless = one.first("no", "bgp", "default", "ipv4-unicast") is not None
+    implicit = not one.has("no", "bgp", "default", "ipv4-unicast")
     for part in one.find("neighbor"):
-        for session in _neighbor(part, one, inside, implicit=not unless):
+        for session in _neighbor(part, one, inside, implicit=implicit):
             lame = session.unnumbered and not forwards
             yield replace(session, extended_nexthop=False) if lame else session
 
@@ -191,32 +179,22 @@ def _bgp(one: Section, *, forwards: bool) -> Iterator[facts.Fact]:
 def _neighbor(
     part: Section, bgp: Section, inside: list[Section], *, implicit: bool
 ) -> Iterator[facts.Neighbor]:
-    group = part.after("peer-group")
-    names = [part.word(1), group]
     if part.word(1) == "interface":
-        names = [part.word(2), group]
-        remote = part.after("remote-as") or _of_group(bgp, group, "remote-as")
-        originate = any(
-            row.starts("neighbor", name) and "originate" in row.words
-            for row in inside
-            for name in names
-        )
-        active = any(row.words == ("neighbor", n, "activate") for row in inside for n in names)
-        yield facts.Neighbor(
-            at=part.at,
-            peer=part.word(2),
-            unnumbered=True,
-            remote=remote,
-            extended_nexthop=originate,
-            active=active or implicit,
-        )
+        peer, group = part.word(2), part.after("peer-group")
+        own = [row.words for row in inside if row.words[:2] in _both(peer, group)]
+        yield fact(
+            facts.Neighbor, part, peer=peer, unnumbered=True,
+            remote=part.after("remote-as") or bgp.first("neighbor", group, "remote-as"),
+            extended_nexthop=any("originate" in words for words in own),
+            active=any(words[2:] == ("activate",) for words in own) or implicit,
+        )  # fmt: skip
     elif part.words[2:3] == ("remote-as",) and part.word(1)[:1].isdigit():
         yield facts.Neighbor(at=part.at, peer=part.word(1), remote=part.last)
 
 
-def _of_group(bgp: Section, group: str, name: str) -> str:
-    row = bgp.first("neighbor", group, name)
-    return row.last if row else ""
+def _both(peer: str, group: str) -> set[tuple[str, ...]]:
+    """Return how the lines of a session begin, and those of its group."""
+    return {("neighbor", peer), ("neighbor", group)}
 
 
 eos = Reader(title="Arista EOS", read=lambda file: by_hostname(file, _read))

@@ -26,7 +26,7 @@ def _interface(one: Section) -> Iterator[Fact]:
         return  # a sub-interface of a tenant: its port says what holds of both
     peer, peer_port = peer_of(one)
     if peer:
-        up = one.first("shutdown") is None
+        up = not one.has("shutdown")
         yield Port(at=one.at, name=name, up=up, peer=peer, peer_port=peer_port)
     for row in one.find("ip", "address"):
         yield Address(at=row.at, port=name, address=row.word(2))
@@ -38,7 +38,7 @@ def _bgp(one: Section, maps: set[str]) -> Iterator[Fact]:
         return
     family = one.first("address-family", "ipv4", "unicast")
     parts = family.parts if family else []
-    relaxed = one.first("bgp", "bestpath", "as-path", "multipath-relax") is not None
+    relaxed = one.has("bgp", "bestpath", "as-path", "multipath-relax")
     router_id = one.first("bgp", "router-id")
     yield speaker(one, parts, router_id, asn=asn, paths=None, relaxed=relaxed)
     for row in [*one.parts, *parts]:
@@ -57,29 +57,20 @@ def _neighbors(one: Section, parts: list[Section]) -> Iterator[Fact]:
         for row in parts
         if row.starts("neighbor") and row.words[2:] == ("activate",)
     }
-    off = one.first("no", "bgp", "default", "ipv4-unicast") is not None
+    off = one.has("no", "bgp", "default", "ipv4-unicast")
     for peer, own in rows.items():
         group = next((row.after("peer-group") for row in own if row.after("peer-group")), "")
         if any(row.last == "peer-group" for row in own):
             continue
-        above = rows.get(group, [])
-        remote = next(
-            (r.after("remote-as") for r in [*own, *above] if r.after("remote-as")), ""
-        )
+        both = [*own, *rows.get(group, [])]
+        remote = next((r.after("remote-as") for r in both if r.after("remote-as")), "")
         unnumbered = any("interface" in row.words for row in own)
+        # FRR asks for the capability by itself on a session over an interface.
+        hop = not any(row.starts("no") for row in both) if unnumbered else None
         yield Neighbor(
-            at=own[0].at,
-            peer=peer,
-            unnumbered=unnumbered,
-            remote=remote,
-            extended_nexthop=_extended([*own, *above]) if unnumbered else None,
-            active=not off or bool({peer, group} & activated),
-        )
-
-
-def _extended(rows: list[Section]) -> bool:
-    """FRR asks for the capability by itself on a session over an interface."""
-    return not any(row.words[:1] == ("no",) for row in rows)
+            at=own[0].at, peer=peer, unnumbered=unnumbered, remote=remote,
+            extended_nexthop=hop, active=not off or bool({peer, group} & activated),
+        )  # fmt: skip
 
 
 frr = Reader(title="FRR", read=lambda file: by_hostname(file, _read))

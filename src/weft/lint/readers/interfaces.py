@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import re2
 
-from weft.lint.document import whole
 from weft.lint.facts import Address, Bond, Fact, Port, Side
+from weft.lint.part import fact
 from weft.lint.reader import YAML_ENDS, File, Reader
 from weft.lint.sections import sections
 
@@ -22,13 +22,9 @@ def _read(file: File) -> Iterator[Fact]:
     for tree in file.documents:
         for name, one in tree.under("network", "ethernets").items():
             if one["mtu"]:
-                yield Port(
-                    at=one["mtu"].at, side=Side.HOST, name=name, mtu_bytes=one["mtu"].number()
-                )
+                yield fact(Port, one["mtu"], side=Side.HOST, name=name, mtu_bytes=one["mtu"])
             for address in one["addresses"].each():
-                yield Address(
-                    at=address.at, side=Side.HOST, port=name, address=address.string()
-                )
+                yield fact(Address, address, side=Side.HOST, port=name, address=address)
         for name, one in tree.under("network", "bonds").items():
             members = tuple(part.string() for part in one["interfaces"].each())
             yield Bond(at=one.at, side=Side.HOST, name=name, members=members)
@@ -45,16 +41,12 @@ def _ifupdown(file: File) -> Iterator[Fact]:
         if one.starts("iface") and one.word(1) != "lo":
             mtu, address = one.first("mtu"), one.first("address")
             name = one.word(1)
+            given = {"device": device, "side": side}
             if mtu or _SWITCH.fullmatch(name):
-                yield Port(
-                    at=(mtu or one).at, device=device, side=side, name=name,
-                    mtu_bytes=whole(mtu.last) if mtu else None,
-                    up=False if started and name not in started else None,
-                )  # fmt: skip
+                up = False if started and name not in started else None
+                yield fact(Port, mtu or one, name=name, mtu_bytes=mtu, up=up, **given)
             if address:
-                yield Address(
-                    at=address.at, device=device, side=side, port=name, address=address.last
-                )
+                yield fact(Address, address, port=name, address=address, **given)
 
 
 interfaces = Reader(title="ifupdown and netplan", claims=_claims, read=_read)

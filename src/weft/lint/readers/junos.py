@@ -6,6 +6,7 @@ from typing import Final
 
 from weft.lint import facts
 from weft.lint.document import whole
+from weft.lint.part import fact
 from weft.lint.quality import CLASSES
 from weft.lint.reader import File, Reader, of_device
 from weft.lint.sections import Section, sections, speed_gbit
@@ -55,40 +56,37 @@ def _ports(top: Section) -> Iterator[facts.Fact]:
         cage = rows.get(name.partition(":")[0], one)
         speed, mtu = one.first("speed") or cage.first("speed"), one.first("mtu")
         peer = tuple(word.strip('"') for word in (one.first("description") or one).words[1:])
+        named = dict(zip(("peer", "peer_port"), peer, strict=False)) if len(peer) > 1 else {}
         if mtu or peer:
-            yield facts.Port(
-                at=(mtu or one).at,
-                name=name,
-                mtu_bytes=whole(mtu.last) if mtu else None,
-                speed_gbit=speed_gbit(speed.last) if speed else None,
-                up=one.first("disable") is None,
-                link_local=_at(one, "unit", "family", "inet6") is not None
-                or any(part.starts("family", "inet6") for part in _below(one, "unit")),
-                peer=peer[0] if len(peer) > 1 else "",
-                peer_port=peer[1] if len(peer) > 1 else "",
-            )
+            gbit = speed_gbit(speed.last) if speed else None
+            up, link_local = not one.has("disable"), _speaks_ipv6(one)
+            yield fact(
+                facts.Port, mtu or one, name=name, mtu_bytes=mtu, speed_gbit=gbit, up=up,
+                link_local=link_local, **named,
+            )  # fmt: skip
         for family in _below(one, "unit"):
             if family.starts("family", "inet"):
                 for row in family.find("address"):
                     yield facts.Address(at=row.at, port=name, address=row.last)
 
 
+def _speaks_ipv6(port: Section) -> bool:
+    return _at(port, "unit", "family", "inet6") is not None or any(
+        part.starts("family", "inet6") for part in _below(port, "unit")
+    )
+
+
 def _bgp(top: Section) -> Iterator[facts.Fact]:
     asn = _at(top, "routing-options", "autonomous-system")
-    number = whole(asn.last) if asn else None
-    if asn is None or number is None:
+    if asn is None or asn.number() is None:
         return
-    router_id = _at(top, "routing-options", "router-id")
-    paths = _at(top, "chassis", "maximum-ecmp")
     groups = [one for one in _below(top, "protocols", "bgp") if one.starts("group")]
-    yield facts.Speaker(
-        at=asn.at,
-        asn=number,
-        router_id=router_id.last if router_id else "",
-        paths=whole(paths.last) if paths else _DEFAULT_PATHS,
+    yield fact(
+        facts.Speaker, asn, asn=asn, router_id=_at(top, "routing-options", "router-id"),
+        paths=_at(top, "chassis", "maximum-ecmp") or _DEFAULT_PATHS,
         relaxed=all(_at(one, "multipath", "multiple-as") is not None for one in groups),
-        announces=any(one.first("export") for one in groups),
-    )
+        announces=any(one.has("export") for one in groups),
+    )  # fmt: skip
     policies = {one.last for one in _below(top, "policy-options") if len(one.words) > 1}
     for group in groups:
         for row in (*group.find("import"), *group.find("export")):
@@ -98,16 +96,12 @@ def _bgp(top: Section) -> Iterator[facts.Fact]:
         active = any(one.starts("family", "inet") for one in group.parts)
         for row in group.find("neighbor"):
             own = row.first("peer-as") or group.first("peer-as")
-            yield facts.Neighbor(
-                at=row.at, peer=row.last, remote=own.last if own else remote, active=True
-            )
+            yield fact(facts.Neighbor, row, peer=row, remote=own or remote, active=True)
         for peers in group.find("dynamic-neighbor"):
             for row in _below(peers, "peer-auto-discovery"):
                 if row.starts("interface"):
-                    peer = row.last.removesuffix(".0")
-                    yield facts.Neighbor(
-                        at=row.at, peer=peer, unnumbered=True, remote=remote, active=active
-                    )
+                    given = {"unnumbered": True, "remote": remote, "active": active}
+                    yield fact(facts.Neighbor, row, peer=row.last.removesuffix(".0"), **given)
     for row in _below(top, "routing-options", "aggregate"):
         yield facts.Aggregate(at=row.at, prefix=row.last)
 
@@ -139,9 +133,8 @@ def _queues(
     taken = {lossless[name]: (queues[name] or 0, classes[name]) for name in lossless}
     for priority in range(CLASSES) if taken else ():
         queue, row = taken.get(priority, (0, next(iter(classes.values()))))
-        yield facts.Mapped(
-            at=row.at, kind=facts.Map.CLASS_TO_QUEUE, source=priority, target=queue
-        )
+        kind = facts.Map.CLASS_TO_QUEUE
+        yield fact(facts.Mapped, row, kind=kind, source=priority, target=queue)
 
 
 def _codes(service: Section) -> Iterator[tuple[int, tuple[Section, str]]]:
@@ -174,35 +167,27 @@ def _use(
         paused = profiles.get(use.last, ()) if use else ()
         name = port.words[0]
         yield facts.Pause(at=(use or port).at, ports=(name,), priorities=paused)
-        trusted = any(part.first("classifiers") for part in port.find("unit"))
+        trusted = any(part.has("classifiers") for part in port.find("unit"))
         yield facts.Trust(at=port.at, ports=(name,), mode="dscp" if trusted else "none")
 
 
 def _stops(profile: Section) -> Iterator[facts.Fact]:
     for row in _below(profile, "output", "ieee-802.1"):
-        queue = row.first("flow-control-queue")
-        priority = _binary(row.last)
-        if queue and whole(queue.last) is not None and priority is not None:
-            yield facts.Mapped(
-                at=row.at,
-                kind=facts.Map.PAUSE_TO_QUEUE,
-                source=priority,
-                target=whole(queue.last) or 0,
-            )
+        queue, priority = row.first("flow-control-queue"), _binary(row.last)
+        if queue and queue.number() is not None and priority is not None:
+            kind = facts.Map.PAUSE_TO_QUEUE
+            yield fact(facts.Mapped, row, kind=kind, source=priority, target=queue)
     dog = profile.first("pfc-watchdog")
     if dog:
-        poll, count, back = (
-            whole(line.last) if (line := dog.first(name)) else None
-            for name in ("poll-interval", "detection", "recovery")
+        poll, count = (
+            line.number() or 0 if (line := dog.first(name)) else 0
+            for name in ("poll-interval", "detection")
         )
-        action = dog.first("watchdog-action")
-        yield facts.Watchdog(
-            at=dog.at,
-            action=action.last if action else "",
-            poll_ms=poll,
-            detection_ms=poll * count if poll and count else None,
-            restoration_ms=back,
-        )
+        yield fact(
+            facts.Watchdog, dog, action=dog.first("watchdog-action"),
+            poll_ms=dog.first("poll-interval"), detection_ms=poll * count or None,
+            restoration_ms=dog.first("recovery"),
+        )  # fmt: skip
 
 
 def _turns(service: Section, queues: dict[str, int | None]) -> Iterator[facts.Fact]:
@@ -215,11 +200,10 @@ def _turns(service: Section, queues: dict[str, int | None]) -> Iterator[facts.Fa
             rate, mark = turn.first("transmit-rate"), turn.first("drop-profile-map")
             strict = (turn.first("priority") or turn).last.startswith("strict")
             yield facts.QueueUse(at=use.at, queue=queue)
-            weight = whole(rate.last) if rate else None
             if use.word(1) in queues:
-                yield facts.Scheduler(at=turn.at, queue=queue, strict=strict, weight=weight)
+                yield fact(facts.Scheduler, turn, queue=queue, strict=strict, weight=rate)
             if mark:
-                ecn = turn.first("explicit-congestion-notification") is not None
+                ecn = turn.has("explicit-congestion-notification")
                 yield facts.Marking(at=mark.at, ecn=ecn, queues=(queue,))
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from weft.lint import facts
 from weft.lint.document import whole
 from weft.lint.filters import filter_facts
+from weft.lint.part import fact
 from weft.lint.reader import Reader
 from weft.lint.sections import (
     Section,
@@ -19,6 +20,9 @@ from weft.lint.switch_lines import addresses, as_number, port, queue_facts, size
 _DEFAULT_QUEUE: Final = 0
 _DEFAULT_MTU: Final = 1500
 _POLICY: Final = ("service-policy", "type")
+_DOG: Final = "watch-dog-interval"
+_RESTORES: Final = ("auto-restore", "fixed-restore")
+_DOGS: Final = ("watch-dog", "fixed-restore", _DOG)
 
 
 @dataclass(slots=True)
@@ -31,8 +35,8 @@ class _Switch:
     uses: dict[str, list[str]] = field(default_factory=dict)
     """Ports by policy; of the whole system, no ports."""
 
-    def system(self) -> Section | None:
-        return next((one for one in self.top if one.starts("system", "qos")), None)
+    def system(self) -> list[Section]:
+        return [one for one in self.top if one.starts("system", "qos")][:1]
 
 
 def _read(top: list[Section]) -> Iterator[facts.Fact]:
@@ -59,11 +63,9 @@ def _read(top: list[Section]) -> Iterator[facts.Fact]:
 def _hash(switch: _Switch) -> Iterator[facts.Hash | facts.HashSeed]:
     for one in switch.top:
         if one.starts("ip", "load-sharing", "address"):
-            layer_4 = any("port" in word for word in one.words)
-            yield facts.Hash(at=one.at, layer_4=layer_4)
+            yield facts.Hash(at=one.at, layer_4=any("port" in word for word in one.words))
             if "universal-id" in one.words[:-1]:
-                seed = one.words[one.words.index("universal-id") + 1]
-                yield facts.HashSeed(at=one.at, seed=seed)
+                yield facts.HashSeed(at=one.at, seed=one.after("universal-id"))
 
 
 def _split(one: Section) -> Iterator[facts.Split]:
@@ -117,26 +119,22 @@ def _interface(one: Section, switch: _Switch) -> Iterator[facts.Fact]:
         yield _port(one, name)
         yield from _pause_mode(one, name, switch)
     for row in one.find("flowcontrol"):
-        yield facts.LinkPause(at=row.at, ports=(name,), on=row.last == "on")
+        yield fact(facts.LinkPause, row, ports=(name,), on=row)
     group = one.first("channel-group")
     if group:
         yield facts.Bond(at=group.at, name=f"port-channel{group.word(1)}", members=(name,))
     address = one.first("ip", "address")
-    if address and _is_port(name) and one.first("no", "switchport") is None:
+    if address and _is_port(name) and not one.has("no", "switchport"):
         yield switched(address, name)
     yield from addresses(one, name)
 
 
 def _port(one: Section, name: str) -> facts.Port:
-    down = one.first("shutdown") is not None
-    return port(
-        one,
-        name,
-        one.first("fec"),
-        up=not down if down or one.first("no", "shutdown") else None,
-        autoneg="off" if one.first("no", "negotiate") else "",
-        link_local=bool(one.first("ip", "forward") and one.first("ipv6")),
-    )
+    down = one.has("shutdown")
+    up = not down if down or one.has("no", "shutdown") else None
+    autoneg = "off" if one.has("no", "negotiate") else ""
+    link_local = one.has("ip", "forward") and one.has("ipv6")
+    return port(one, name, one.first("fec"), up=up, autoneg=autoneg, link_local=link_local)
 
 
 def _pause_mode(one: Section, name: str, switch: _Switch) -> Iterator[facts.Fact]:
@@ -148,11 +146,8 @@ def _pause_mode(one: Section, name: str, switch: _Switch) -> Iterator[facts.Fact
     if row is not None and row.word(2) == "auto":
         yield facts.option(row.at, "nxos-pfc", name, "auto")
     yield facts.Pause(at=(row or one).at, ports=(name,), priorities=queues if on else ())
-    trusted = any(True for _ in one.find(*_POLICY, "qos")) or (
-        (system := switch.system()) is not None
-        and any(True for _ in system.find(*_POLICY, "qos"))
-    )
     if queues:
+        trusted = any(part.has(*_POLICY, "qos") for part in (one, *switch.system()))
         yield facts.Trust(at=one.at, ports=(name,), mode="dscp" if trusted else "none")
 
 
@@ -185,13 +180,10 @@ def _classify(group: Section, switch: _Switch) -> Iterator[facts.Fact]:
         return
     if matched is None and group.last != "class-default":
         yield facts.Wanted(at=group.at, what="class-map", name=group.last)
-    target = whole(row.last)
-    for match in matched.find("match", "dscp") if matched else ():
+    kind, target = facts.Map.DSCP_TO_CLASS, row.number()
+    for match in matched.find("match", "dscp") if matched and target is not None else ():
         for source in numbers("".join(match.words[2:])):
-            if target is not None:
-                yield facts.Mapped(
-                    at=match.at, kind=facts.Map.DSCP_TO_CLASS, source=source, target=target
-                )
+            yield fact(facts.Mapped, match, kind=kind, source=source, target=target)
 
 
 def _number(name: str) -> int | None:
@@ -213,12 +205,9 @@ def _queuing(group: Section, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
         size, stop = size_after(row, "buffer-size"), size_after(row, "pause-threshold")
         room = size - stop if size is not None and stop is not None else size
         yield facts.BufferProfile(
-            at=row.at,
-            name=name,
-            size_bytes=size,
-            xoff_bytes=room,
+            at=row.at, name=name, size_bytes=size, xoff_bytes=room,
             xon_bytes=size_after(row, "resume-threshold"),
-        )
+        )  # fmt: skip
         yield facts.GroupUse(at=row.at, ports=ports, group=queue, profile=name, ingress=True)
 
 
@@ -228,56 +217,41 @@ def _chance(row: Section) -> int | None:
 
 def _network(group: Section) -> Iterator[facts.Fact]:
     queue, row, mtu = _number(group.last), group.first("pause", "pfc-cos"), group.first("mtu")
-    if queue is not None and row is not None:
-        for priority in numbers(row.last):
-            yield facts.Mapped(
-                at=row.at, kind=facts.Map.PAUSE_TO_QUEUE, source=priority, target=queue
-            )
+    kind = facts.Map.PAUSE_TO_QUEUE
+    for priority in numbers(row.last) if row and queue is not None else ():
+        yield fact(facts.Mapped, row or group, kind=kind, source=priority, target=queue)
     if mtu is not None or row is not None:
-        yield facts.Port(
-            at=(mtu or group).at,
-            name=f"class {group.last}",
-            mtu_bytes=whole(mtu.last) if mtu else _DEFAULT_MTU,
-        )
+        name = f"class {group.last}"
+        yield fact(facts.Port, mtu or group, name=name, mtu_bytes=mtu or _DEFAULT_MTU)
 
 
 def _watchdogs(switch: _Switch) -> Iterator[facts.Fact]:
     rows = [
         one
         for one in switch.top
-        if one.starts("priority-flow-control", "watch-dog")
-        or one.starts("priority-flow-control", "fixed-restore")
-        or one.starts("priority-flow-control", "watch-dog-interval")
+        if one.words[0] == "priority-flow-control" and one.word(1) in _DOGS
     ]
-    interval = next(
-        (whole(row.after("interval")) for row in rows if row.after("interval")), None
-    )
-    multiplier = next(
-        (whole(row.last) for row in rows if "shutdown-multiplier" in row.words), None
-    )
-    detection = interval * multiplier if interval and multiplier else None
-    restore = next(
-        (whole(row.last) for row in rows if {"auto-restore", "fixed-restore"} & set(row.words)),
-        None,
-    )
-    switched = [
-        row for row in rows if row.starts("priority-flow-control", "watch-dog-interval")
-    ]
-    if switched or rows:
+    spans = (whole(row.after("interval")) for row in rows if row.after("interval"))
+    interval = next(spans, None)
+    detects, restores = _times(rows, "shutdown-multiplier"), _times(rows, *_RESTORES)
+    switched = [row for row in rows if row.word(1) == _DOG]
+    if rows:
         shown = (switched or rows)[-1]
-        yield facts.Watchdog(
-            at=shown.at,
-            on=not switched or shown.last == "on",
-            detection_ms=detection,
-            poll_ms=interval,
-            restoration_ms=interval * restore if interval and restore else None,
-        )
+        yield fact(
+            facts.Watchdog, shown, on=not switched or shown, poll_ms=interval,
+            detection_ms=(interval or 0) * detects or None,
+            restoration_ms=(interval or 0) * restores or None,
+        )  # fmt: skip
     for one in switch.top:
-        row = one.first("priority-flow-control", "watch-dog-interval")
-        if one.starts("interface") and row:
-            yield facts.Watchdog(
-                at=row.at, ports=("".join(one.words[1:]),), on=row.last == "on"
-            )
+        row = one.first("priority-flow-control", _DOG) if one.starts("interface") else None
+        if row:
+            yield fact(facts.Watchdog, row, ports=("".join(one.words[1:]),), on=row)
+
+
+def _times(rows: list[Section], *words: str) -> int:
+    """Return how many intervals the first line with one of some words counts."""
+    found = (row.number() for row in rows if any(word in row.words for word in words))
+    return next(found, None) or 0
 
 
 def _bgp(one: Section) -> Iterator[facts.Fact]:
@@ -285,7 +259,7 @@ def _bgp(one: Section) -> Iterator[facts.Fact]:
     if asn is None:
         return
     family = one.first("address-family", "ipv4", "unicast")
-    relaxed = one.first("bestpath", "as-path", "multipath-relax") is not None
+    relaxed = one.has("bestpath", "as-path", "multipath-relax")
     parts, router_id = family.parts if family else [], one.first("router-id")
     yield speaker(one, parts, router_id, asn=asn, paths=1, relaxed=relaxed)
     templates = {row.last: row for row in one.find("template")}
@@ -296,12 +270,11 @@ def _bgp(one: Section) -> Iterator[facts.Fact]:
         inside = [*row.parts, *(template.parts if template else [])]
         remote = next((part.last for part in inside if part.starts("remote-as")), "")
         remote = remote or row.after("remote-as")
-        if not remote and row.first("inherit", "peer-session"):
+        if not remote and row.has("inherit", "peer-session"):
             remote = "inherited"
         active = any(part.starts("address-family", "ipv4") for part in inside)
-        yield facts.Neighbor(
-            at=row.at, peer=peer, unnumbered=_is_port(peer), remote=remote, active=active
-        )
+        given = {"unnumbered": _is_port(peer), "remote": remote, "active": active}
+        yield fact(facts.Neighbor, row, peer=peer, **given)
 
 
 nxos = Reader(title="Cisco NX-OS", read=lambda file: by_hostname(file, _read))
