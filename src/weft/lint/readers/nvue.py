@@ -2,17 +2,19 @@
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import re2
 
+from weft.inventory.table import rows
 from weft.lint import facts
 from weft.lint.document import Tree, whole
 from weft.lint.flaws import flaw
+from weft.lint.part import fact
 from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader, of_device
 from weft.lint.sections import numbers, speed_gbit
-from weft.lint.text import Place, Text
+from weft.lint.text import Text
 
 _FAMILY: Final = ("address-family", "ipv4-unicast")
 _COMMAND: Final = re2.compile(r"(?m)^\s*nv set \S")
@@ -20,10 +22,6 @@ _RANGE: Final = re2.compile(r"([A-Za-z]\w*?)(\d+)-(\d+)")
 _TRUST: Final = {"l3": "dscp", "both": "dscp", "port": "none", "l2": "pcp"}
 _MILLI: Final = 1000
 _ONE_QUOTED: Final = 3
-_LOSSLESS_CLASS: Final = 3
-_LOSSLESS_DSCPS: Final = range(24, 32)
-_CNP_DSCPS: Final = range(48, 56)
-_CNP_CLASS: Final = 6
 
 
 def _claims(file: File) -> bool:
@@ -140,23 +138,19 @@ def _keys(part: Tree) -> list[str]:
 def _interfaces(tree: Tree) -> Iterator[facts.Fact]:
     seed = tree.under("system", "forwarding", "hash-seed")
     if seed:
-        yield facts.HashSeed(at=seed.at, seed=seed.string())
+        yield fact(facts.HashSeed, seed, seed=seed)
     yield from _ports(tree)
     for key, one in tree["interface"].items():
         names = tuple(_names(key))
         family = one["ip"] or one["ipv4"]
+        vrf = (family["vrf"] or one["vrf"]).string().replace("default", "")
         for address in _keys(family["address"]):
             if "/" in address and names:
-                yield facts.Address(
-                    at=family.under("address", address).at,
-                    port=names[0],
-                    address=address,
-                    vrf=(family["vrf"] or one["vrf"]).string().replace("default", ""),
-                )
+                at = family.under("address", address).at
+                yield facts.Address(at=at, port=names[0], address=address, vrf=vrf)
         split = one.under("link", "breakout")
-        ways = whole(
-            next((said.rstrip("x") for said in _said(split) if said[:1].isdigit()), "")
-        )
+        said = (word.rstrip("x") for word in _said(split) if word[:1].isdigit())
+        ways = whole(next(said, ""))
         if ways is not None:
             cages = tuple(f"{name}s" for name in names)
             yield facts.Split(at=split.at, cages=cages, ways=ways)
@@ -212,14 +206,16 @@ def _own_quality(quality: Tree, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
     dog = quality["pfc-watchdog"]
     if dog:
         yield facts.Watchdog(at=dog.at, ports=ports, on=_on(dog))
-    remark = quality.under("mapping", "trust")
-    if remark:
-        yield facts.Trust(
-            at=remark.at, ports=ports, mode=_TRUST.get(remark.string(), remark.string())
-        )
+    yield from _trusted(quality.under("mapping", "trust"), ports)
     pfc = quality["pfc"]
     if pfc:
         yield from _pause({"": pfc}, ports)
+
+
+def _trusted(trust: Tree, ports: tuple[str, ...] = ()) -> Iterator[facts.Trust]:
+    if trust:
+        mode = _TRUST.get(trust.string(), trust.string())
+        yield facts.Trust(at=trust.at, ports=ports, mode=mode)
 
 
 def _on(part: Tree) -> bool:
@@ -228,23 +224,19 @@ def _on(part: Tree) -> bool:
     return (said or "enable") in {"enable", "enabled", "on", "up"}
 
 
-def _quality(tree: Tree) -> Iterator[facts.Fact]:
-    quality = tree["qos"]
-    yield from _roce(quality)
+def _all_quality(tree: Tree) -> Iterator[facts.Fact]:
+    yield from _roce(tree["qos"])
+    yield from _quality(tree["qos"])
+
+
+def _quality(quality: Tree) -> Iterator[facts.Fact]:
     for name, one in quality["mapping"].items():
-        yield from _mapping(one, name)
+        yield from _trusted(one["trust"])
+        dscp_to_class = facts.Map.DSCP_TO_CLASS
+        yield from _mapped(one["dscp"], "switch-priority", table=name, kind=dscp_to_class)
     for name, one in quality["egress-queue-mapping"].items():
-        for priority, row in one["switch-priority"].items():
-            target = row["traffic-class"].number()
-            if target is not None:
-                for source in numbers(priority):
-                    yield facts.Mapped(
-                        at=row.at,
-                        table=name,
-                        kind=facts.Map.CLASS_TO_QUEUE,
-                        source=source,
-                        target=target,
-                    )
+        rows = one["switch-priority"]
+        yield from _mapped(rows, "traffic-class", table=name, kind=facts.Map.CLASS_TO_QUEUE)
     yield from _pause(dict(quality["pfc"].items()), ())
     for one in quality["congestion-control"].parts():
         yield from _congestion(one)
@@ -256,14 +248,8 @@ def _quality(tree: Tree) -> Iterator[facts.Fact]:
 def _watchdog(dog: Tree) -> Iterator[facts.Fact]:
     if dog:
         poll = _ms(dog["polling-interval"].string())
-        robust = dog["robustness"].number()
-        yield facts.Watchdog(
-            at=dog.at,
-            poll_ms=poll,
-            queues=None,
-            on=_on(dog),
-            detection_ms=poll * robust if poll and robust else None,
-        )
+        detection = (poll or 0) * (dog["robustness"].number() or 0) or None
+        yield facts.Watchdog(at=dog.at, poll_ms=poll, on=_on(dog), detection_ms=detection)
         for one in dog.parts():
             if isinstance(one.value, dict) and one["state"]:
                 yield facts.Watchdog(at=one.at, on=_on(one))
@@ -287,77 +273,25 @@ def _roce(quality: Tree) -> Iterator[facts.Fact]:
         yield flaw(roce.at, "roce_beside_pfc", what="off" if off else "lossy")
     if not roce or off:
         return
-    length = roce["cable-length"].number()
-    if length is not None:
-        yield facts.CableLength(at=roce["cable-length"].at, ports=(), length_m=length)
-    for part, preset in _PRESETS.items():
+    yield from _lengths(roce, ())
+    preset: Any = rows("weft.lint", "nvue_roce.yaml")
+    for part, texts in preset["lossy" if mode == "lossy" else "lossless"].items():
         if not quality[part]:
-            yield from preset(roce.at, lossless=mode != "lossy")
+            given = Tree({part: texts}, roce.text, lambda _: roce.locate(roce.path))
+            yield from _quality(given)
 
 
-def _preset_labels(at: Place, *, lossless: bool) -> Iterator[facts.Fact]:
-    del lossless  # the labels are the same
-    yield facts.Trust(at=at, mode="dscp")
-    pairs = [(dscp, _LOSSLESS_CLASS) for dscp in _LOSSLESS_DSCPS]
-    for dscp, target in [*pairs, *((dscp, _CNP_CLASS) for dscp in _CNP_DSCPS)]:
-        yield facts.Mapped(at=at, kind=facts.Map.DSCP_TO_CLASS, source=dscp, target=target)
+def _lengths(part: Tree, ports: tuple[str, ...]) -> Iterator[facts.CableLength]:
+    length = part["cable-length"]
+    if length.number() is not None:
+        yield fact(facts.CableLength, length, ports=ports, length_m=length)
 
 
-def _preset_pause(at: Place, *, lossless: bool) -> Iterator[facts.Fact]:
-    priorities = (_LOSSLESS_CLASS,) if lossless else ()
-    yield facts.Pause(at=at, priorities=priorities)
-
-
-def _preset_marks(at: Place, *, lossless: bool) -> Iterator[facts.Fact]:
-    del lossless  # the marks are the same
-    yield facts.Marking(
-        at=at,
-        ecn=True,
-        queues=(0, _LOSSLESS_CLASS),
-        kmin_bytes=150_000,
-        kmax_bytes=1_500_000,
-        pmax_percent=100,
-    )
-
-
-def _preset_turns(at: Place, *, lossless: bool) -> Iterator[facts.Fact]:
-    del lossless  # the turns are the same
-    yield facts.Scheduler(at=at, queue=_CNP_CLASS, strict=True)
-    for queue in (0, _LOSSLESS_CLASS):
-        yield facts.Scheduler(at=at, queue=queue, strict=False, weight=50)
-
-
-class _Preset(Protocol):
-    """What ``qos roce`` sets of one part of the quality of service."""
-
-    def __call__(self, at: Place, *, lossless: bool) -> Iterator[facts.Fact]:
-        """Yield it for a switch."""
-
-
-_PRESETS: Final[dict[str, _Preset]] = {
-    "mapping": _preset_labels,
-    "pfc": _preset_pause,
-    "congestion-control": _preset_marks,
-    "egress-scheduler": _preset_turns,
-}
-"""By the part that, once it is set by hand, takes the place of the preset."""
-
-
-def _mapping(one: Tree, name: str) -> Iterator[facts.Fact]:
-    trust = one["trust"]
-    if trust:
-        yield facts.Trust(at=trust.at, mode=_TRUST.get(trust.string(), trust.string()))
-    for key, row in one["dscp"].items():
-        target = row["switch-priority"].number()
-        for source in numbers(key):
-            if target is not None:
-                yield facts.Mapped(
-                    at=row.at,
-                    table=name,
-                    kind=facts.Map.DSCP_TO_CLASS,
-                    source=source,
-                    target=target,
-                )
+def _mapped(rows: Tree, to: str, **given: Any) -> Iterator[facts.Mapped]:  # noqa: ANN401
+    """Yield where each label of ``0,2-3: {to: 5}`` leads."""
+    for key, row in rows.items():
+        for source in numbers(key) if row[to].number() is not None else ():
+            yield fact(facts.Mapped, row, source=source, target=row[to], **given)
 
 
 def _pause(profiles: dict[str, Tree], ports: tuple[str, ...]) -> Iterator[facts.Fact]:
@@ -365,33 +299,22 @@ def _pause(profiles: dict[str, Tree], ports: tuple[str, ...]) -> Iterator[facts.
         row = one["switch-priority"]
         if row:
             found = [n for key in _keys(row) for n in numbers(key)]
-            sends = one["tx"].string() not in {"disable", "off"}
-            hears = one["rx"].string() not in {"disable", "off"}
-            yield facts.Pause(
-                at=row.at,
-                ports=ports,
-                priorities=tuple(sorted(found)) if sends and hears else (),
+            on = all(one[way].string() not in {"disable", "off"} for way in ("tx", "rx"))
+            priorities = tuple(sorted(found)) if on else ()
+            yield facts.Pause(at=row.at, ports=ports, priorities=priorities)
+            xoff, xon, room = (
+                _bytes(one[part]) for part in ("xoff-threshold", "xon-threshold", "port-buffer")
             )
-            xoff, xon = _bytes(one["xoff-threshold"]), _bytes(one["xon-threshold"])
-            room = _bytes(one["port-buffer"])
-            if xoff is not None or xon is not None or room is not None:
+            if {xoff, xon, room} != {None}:
                 profile = f"pfc {name}".rstrip()
                 headroom = room - (xoff or 0) if room is not None else None
                 yield facts.BufferProfile(
-                    at=row.at,
-                    name=profile,
-                    size_bytes=room,
-                    xon_bytes=xon,
-                    xoff_bytes=headroom,
-                    static_bytes=xoff,
-                )
-                for group in found:
-                    yield facts.GroupUse(
-                        at=row.at, ports=ports, group=group, profile=profile, ingress=True
-                    )
-        length = one["cable-length"].number()
-        if length is not None:
-            yield facts.CableLength(at=one["cable-length"].at, ports=ports, length_m=length)
+                    at=row.at, name=profile, size_bytes=room, xon_bytes=xon,
+                    xoff_bytes=headroom, static_bytes=xoff,
+                )  # fmt: skip
+                given = {"ports": ports, "profile": profile, "ingress": True}
+                yield from (fact(facts.GroupUse, row, group=group, **given) for group in found)
+        yield from _lengths(one, ports)
 
 
 def _bytes(part: Tree) -> int | None:
@@ -400,31 +323,23 @@ def _bytes(part: Tree) -> int | None:
 
 def _congestion(one: Tree) -> Iterator[facts.Fact]:
     for key, row in one["traffic-class"].items():
-        marks = row["ecn"]
-        said = marks.string() or next(iter(_keys(marks)), "")
-        queues = tuple(numbers(key))
-        yield facts.Marking(
-            at=row.at,
-            queues=queues,
-            ecn=said in {"", "enable", "enabled", "on"}
-            and bool(marks or row["min-threshold-bytes"]),
+        marks, queues = row["ecn"], tuple(numbers(key))
+        said = next(iter(_said(marks)), "") in {"", "enable", "enabled", "on"}
+        yield fact(
+            facts.Marking, row, queues=queues, pmax_percent=row["probability"],
+            ecn=said and bool(marks or row["min-threshold-bytes"]),
             kmin_bytes=_bytes(row["min-threshold-bytes"] or row["min-threshold"]),
             kmax_bytes=_bytes(row["max-threshold-bytes"] or row["max-threshold"]),
-            pmax_percent=row["probability"].number(),
-        )
+        )  # fmt: skip
         for queue in queues:
             yield facts.QueueUse(at=row.at, queue=queue)
 
 
 def _scheduler(one: Tree) -> Iterator[facts.Fact]:
     for key, row in one["traffic-class"].items():
+        strict, weight = row["mode"].string() == "strict", row["bw-percent"]
         for queue in numbers(key):
-            yield facts.Scheduler(
-                at=row.at,
-                queue=queue,
-                strict=row["mode"].string() == "strict",
-                weight=row["bw-percent"].number(),
-            )
+            yield fact(facts.Scheduler, row, queue=queue, strict=strict, weight=weight)
 
 
 def _routing(tree: Tree) -> Iterator[facts.Fact]:
@@ -443,16 +358,14 @@ def _routing(tree: Tree) -> Iterator[facts.Fact]:
 def _speaker(whole_bgp: Tree, bgp: Tree, asn: int) -> facts.Speaker:
     """Return who speaks BGP; the default VRF's own values stand before those of all."""
     family = bgp.under(*_FAMILY)
-    relaxed = bgp.under("path-selection", "multipath", "aspath-ignore")
-    return facts.Speaker(
-        at=(bgp["autonomous-system"] or whole_bgp["autonomous-system"]).at,
-        asn=asn,
-        router_id=(bgp["router-id"] or whole_bgp["router-id"]).string(),
-        paths=family.under("multipaths", "ebgp").number(),
-        relaxed=relaxed.true() if relaxed else None,
-        announces=bool(family["network"])
-        or any(_on(one) for one in family["redistribute"].parts()),
-    )
+    announces = any(_on(one) for one in family["redistribute"].parts())
+    return fact(
+        facts.Speaker, bgp["autonomous-system"] or whole_bgp["autonomous-system"], asn=asn,
+        router_id=bgp["router-id"] or whole_bgp["router-id"],
+        paths=family.under("multipaths", "ebgp"),
+        relaxed=bgp.under("path-selection", "multipath", "aspath-ignore"),
+        announces=bool(family["network"]) or announces,
+    )  # fmt: skip
 
 
 def _neighbors(bgp: Tree) -> Iterator[facts.Neighbor]:
@@ -462,45 +375,33 @@ def _neighbors(bgp: Tree) -> Iterator[facts.Neighbor]:
     for key, one in bgp["neighbor"].items():
         group = groups[one["peer-group"].string()]
         remote = one["remote-as"] or group["remote-as"]
-        hop = one.under("capabilities", "extended-nexthop") or group.under(
-            "capabilities", "extended-nexthop"
-        )
+        own, shared = (part.under("capabilities", "extended-nexthop") for part in (one, group))
+        hop = own or shared
         for peer in _names(key):
             unnumbered = one["type"].string() == "unnumbered" or peer.startswith("swp")
             yield facts.Neighbor(
-                at=one.at,
-                peer=peer,
-                unnumbered=unnumbered,
-                remote=remote.string(),
+                at=one.at, peer=peer, unnumbered=unnumbered, remote=remote.string(),
                 extended_nexthop=not hop or hop.true() if unnumbered else None,
                 active=active if _on(group.under(*_FAMILY)) else False,
-            )
+            )  # fmt: skip
 
 
 def _filters(tree: Tree, bgp: Tree) -> Iterator[facts.Fact]:
     policy, family = tree.under("router", "policy"), bgp.under("address-family", "ipv4-unicast")
     for name, one in policy["prefix-list"].items():
         for rule in one["rule"].parts():
+            permit = "deny" not in _said(rule["action"])
             for prefix, match in rule["match"].items():
-                yield facts.PrefixRow(
-                    at=match.at,
-                    name=name,
-                    permit="deny" not in _said(rule["action"]),
-                    prefix=prefix,
-                    least=match["min-prefix-len"].number(),
-                    most=match["max-prefix-len"].number(),
-                )
+                yield fact(
+                    facts.PrefixRow, match, name=name, permit=permit, prefix=prefix,
+                    least=match["min-prefix-len"], most=match["max-prefix-len"],
+                )  # fmt: skip
     for name, one in policy["route-map"].items():
         for rule in one["rule"].parts():
-            match = rule["match"]
-            lists = _said(match["ip-prefix-list"])
+            match, permit = rule["match"], "deny" not in _said(rule["action"])
             other = set(match.value or ()) - {"type", "ip-prefix-list"}
-            yield facts.MapRow(
-                at=rule.at,
-                name=name,
-                permit="deny" not in _said(rule["action"]),
-                prefixes=None if other else next(iter(lists), ""),
-            )
+            prefixes = None if other else next(iter(_said(match["ip-prefix-list"])), "")
+            yield facts.MapRow(at=rule.at, name=name, permit=permit, prefixes=prefixes)
     connected = family.under("redistribute", "connected")
     if connected and _on(connected):
         name = next(iter(_said(connected["route-map"])), "")
@@ -508,9 +409,9 @@ def _filters(tree: Tree, bgp: Tree) -> Iterator[facts.Fact]:
     for prefix, one in family["aggregate-route"].items():
         yield facts.Aggregate(at=one.at, prefix=prefix)
     for group in bgp["peer-group"].parts():
-        keepalive, hold = (group["timers"][name].number() for name in ("keepalive", "hold"))
-        if keepalive is not None and hold is not None:
-            yield facts.Timers(at=group["timers"].at, keepalive_s=keepalive, hold_s=hold)
+        keepalive, hold = (group["timers"][name] for name in ("keepalive", "hold"))
+        if keepalive.number() is not None and hold.number() is not None:
+            yield fact(facts.Timers, group["timers"], keepalive_s=keepalive, hold_s=hold)
 
 
 def _said(part: Tree) -> list[str]:
@@ -520,7 +421,7 @@ def _said(part: Tree) -> list[str]:
 
 _PARTS: Final[tuple[Callable[[Tree], Iterator[facts.Fact]], ...]] = (
     _interfaces,
-    _quality,
+    _all_quality,
     _routing,
 )
 nvue = Reader(title="Cumulus NVUE", claims=_claims, read=_read)

@@ -8,6 +8,7 @@ from weft.lint import facts
 from weft.lint.document import Tree, whole
 from weft.lint.flaws import flaw
 from weft.lint.names import names
+from weft.lint.part import fact
 from weft.lint.reader import File, Reader, of_device
 from weft.lint.sections import numbers
 
@@ -110,11 +111,11 @@ def _hardware(tree: Tree) -> Iterator[facts.Fact]:
     """Read what the switch is, and by what it spreads flows."""
     sku = tree.under("DEVICE_METADATA", "localhost", "hwsku")
     if sku:
-        platform = tree.under("DEVICE_METADATA", "localhost", "platform").string()
-        yield facts.Hardware(at=sku.at, name=sku.string(), platform=platform)
+        platform = tree.under("DEVICE_METADATA", "localhost", "platform")
+        yield fact(facts.Hardware, sku, name=sku, platform=platform)
     role = tree.under("DEVICE_METADATA", "localhost", "type")
     if role:
-        yield facts.HashSeed(at=role.at, seed=role.string())
+        yield fact(facts.HashSeed, role, seed=role)
     fields = tree.under("SWITCH_HASH", "GLOBAL", "ecmp_hash")
     if fields:
         names = {one.string() for one in fields.each()} or {fields.string()}
@@ -149,11 +150,9 @@ def _maps(tree: Tree) -> Iterator[facts.Fact]:
     for table, kind in _MAPS.items():
         for name, rows in tree[table].items():
             for key, value in rows.items():
-                source, target = whole(key), value.number()
-                if source is not None and target is not None:
-                    yield facts.Mapped(
-                        at=value.at, kind=kind, table=name, source=source, target=target
-                    )
+                given = {"kind": kind, "table": name, "source": whole(key)}
+                if given["source"] is not None and value.number() is not None:
+                    yield fact(facts.Mapped, value, target=value, **given)
     for ports, _, row in _alike(tree["PORT_QOS_MAP"]):
         yield from _port_maps(tree, tuple(ports), row)
 
@@ -173,9 +172,8 @@ def _port_maps(tree: Tree, ports: tuple[str, ...], row: Tree) -> Iterator[facts.
         yield facts.Trust(at=row.at, ports=ports, mode="none")
     if "pfc_enable" in row.value or ports:
         enabled = row["pfc_enable"] if "pfc_enable" in row.value else row
-        yield facts.Pause(
-            at=enabled.at, ports=ports, priorities=_numbers(row["pfc_enable"].string())
-        )
+        paused = _numbers(row["pfc_enable"].string())
+        yield facts.Pause(at=enabled.at, ports=ports, priorities=paused)
     if "pfcwd_sw_enable" in row.value:
         queues = row["pfcwd_sw_enable"]
         yield facts.Watchdog(at=queues.at, ports=ports, queues=_numbers(queues.string()))
@@ -191,68 +189,48 @@ def _marking(tree: Tree) -> Iterator[facts.Fact]:
         ecn = row["ecn"].string()
         for colour in ("green", "yellow", "red"):
             low = row[f"{colour}_min_threshold"]
+            marks = ecn == "ecn_all" or colour in ecn
             if low or colour == "green":
-                yield facts.Marking(
-                    at=low.at if low else row.at,
-                    name=name,
-                    ecn=(ecn == "ecn_all" or colour in ecn)
-                    and row[f"wred_{colour}_enable"].string() != "false",
-                    kmin_bytes=low.number(),
-                    kmax_bytes=row[f"{colour}_max_threshold"].number(),
-                    pmax_percent=row[f"{colour}_drop_probability"].number(),
-                )
+                yield fact(
+                    facts.Marking, low or row, name=name, kmin_bytes=low,
+                    ecn=marks and row[f"wred_{colour}_enable"].string() != "false",
+                    kmax_bytes=row[f"{colour}_max_threshold"],
+                    pmax_percent=row[f"{colour}_drop_probability"],
+                )  # fmt: skip
     for name, row in tree["SCHEDULER"].items():
-        yield facts.Scheduler(
-            at=row.at,
-            name=name,
-            strict=row["type"].string() == "STRICT",
-            weight=row["weight"].number(),
-        )
+        strict = row["type"].string() == "STRICT"
+        yield fact(facts.Scheduler, row, name=name, strict=strict, weight=row["weight"])
     for ports, places, row in _alike(tree["QUEUE"]):
-        marking, scheduler = row["wred_profile"], row["scheduler"]
+        uses = {"marking": row["wred_profile"], "scheduler": row["scheduler"]}
+        names = {name: _plain(part.string()) for name, part in uses.items()}
         for queue in _numbers(places):
-            yield facts.QueueUse(
-                at=row.at,
-                ports=tuple(ports),
-                queue=queue,
-                marking=_plain(marking.string()),
-                scheduler=_plain(scheduler.string()),
-            )
-        for part, table in ((marking, "WRED_PROFILE"), (scheduler, "SCHEDULER")):
-            if part and _plain(part.string()) not in (tree[table].value or {}):
-                yield facts.Wanted(at=part.at, what=table, name=_plain(part.string()))
+            yield fact(facts.QueueUse, row, ports=tuple(ports), queue=queue, **names)
+        for name, table in (("marking", "WRED_PROFILE"), ("scheduler", "SCHEDULER")):
+            if uses[name] and names[name] not in (tree[table].value or {}):
+                yield facts.Wanted(at=uses[name].at, what=table, name=names[name])
 
 
 def _buffers(tree: Tree) -> Iterator[facts.Fact]:
     for name, row in tree["BUFFER_POOL"].items():
-        yield facts.BufferPool(
-            at=row.at,
-            name=name,
-            direction=row["type"].string(),
-            size_bytes=row["size"].number(),
-            headroom_bytes=row["xoff"].number(),
-        )
+        yield fact(
+            facts.BufferPool, row, name=name, direction=row["type"], size_bytes=row["size"],
+            headroom_bytes=row["xoff"],
+        )  # fmt: skip
     for name, row in tree["BUFFER_PROFILE"].items():
         pool = _plain(row["pool"].string())
-        yield facts.BufferProfile(
-            at=row.at,
-            name=name,
-            pool=pool,
-            size_bytes=row["size"].number(),
-            xoff_bytes=row["xoff"].number(),
-            xon_bytes=row["xon"].number(),
-            alpha_exponent=row["dynamic_th"].number(),
-            static_bytes=row["static_th"].number(),
-        )
+        yield fact(
+            facts.BufferProfile, row, name=name, pool=pool, size_bytes=row["size"],
+            xoff_bytes=row["xoff"], xon_bytes=row["xon"], alpha_exponent=row["dynamic_th"],
+            static_bytes=row["static_th"],
+        )  # fmt: skip
         if pool not in (tree["BUFFER_POOL"].value or {}):
             yield facts.Wanted(at=row.at, what="BUFFER_POOL", name=pool)
     for table, ingress in (("BUFFER_PG", True), ("BUFFER_QUEUE", False)):
         for ports, places, row in _alike(tree[table]):
             profile = _plain(row["profile"].string())
+            given = {"ports": tuple(ports), "profile": profile, "ingress": ingress}
             for group in _numbers(places):
-                yield facts.GroupUse(
-                    at=row.at, ports=tuple(ports), group=group, profile=profile, ingress=ingress
-                )
+                yield fact(facts.GroupUse, row, group=group, **given)
             if profile not in (tree["BUFFER_PROFILE"].value or {}) and profile != "NULL":
                 yield facts.Wanted(at=row.at, what="BUFFER_PROFILE", name=profile)
     yield from _cables(tree)
@@ -264,27 +242,21 @@ def _cables(tree: Tree) -> Iterator[facts.Fact]:
         for port, value in rows.items():
             by_length.setdefault(value.string(), []).append(port)
         for length, ports in by_length.items():
-            meters = whole(length.removesuffix("m"))
+            meters, part = whole(length.removesuffix("m")), rows[ports[0]]
             if meters is not None:
-                yield facts.CableLength(
-                    at=rows[ports[0]].at, ports=tuple(ports), length_m=meters
-                )
+                yield facts.CableLength(at=part.at, ports=tuple(ports), length_m=meters)
 
 
 def _watchdog(tree: Tree) -> Iterator[facts.Fact]:
     poll = tree.under("PFC_WD", "GLOBAL", "POLL_INTERVAL")
     if poll:
-        yield facts.Watchdog(at=poll.at, poll_ms=poll.number(), queues=())
+        yield fact(facts.Watchdog, poll, poll_ms=poll, queues=())
     for ports, _, row in _alike(tree["PFC_WD"]):
         if ports != ["GLOBAL"]:
-            yield facts.Watchdog(
-                at=row.at,
-                ports=tuple(ports),
-                action=row["action"].string(),
-                detection_ms=row["detection_time"].number(),
-                restoration_ms=row["restoration_time"].number(),
-                poll_ms=poll.number(),
-            )
+            yield fact(
+                facts.Watchdog, row, ports=tuple(ports), action=row["action"], poll_ms=poll,
+                detection_ms=row["detection_time"], restoration_ms=row["restoration_time"],
+            )  # fmt: skip
 
 
 def _routing(tree: Tree) -> Iterator[facts.Fact]:
@@ -300,12 +272,8 @@ def _addresses(tree: Tree) -> Iterator[facts.Fact]:
         for key in rows.value or ():
             port, bar, address = key.partition("|")
             if bar:
-                yield facts.Address(
-                    at=rows[key].at,
-                    port=port,
-                    address=address,
-                    vrf=rows[port]["vrf_name"].string() if port in rows.value else "",
-                )
+                vrf = rows[port]["vrf_name"].string() if port in rows.value else ""
+                yield facts.Address(at=rows[key].at, port=port, address=address, vrf=vrf)
 
 
 def _speaker(tree: Tree) -> Iterator[facts.Fact]:
@@ -319,21 +287,16 @@ def _speaker(tree: Tree) -> Iterator[facts.Fact]:
     if asn is None:
         row, asn = of_device, of_device.number()
     if asn is not None:
-        paths = tree.under("BGP_GLOBALS_AF", "default|ipv4_unicast", "max_ebgp_paths")
-        relaxed = row["load_balance_mp_relax"]
         managed = bool(tree["BGP_GLOBALS"])
-        yield facts.Speaker(
-            at=row.at,
-            asn=asn,
-            router_id=row["router_id"].string(),
-            paths=paths.number(),
-            relaxed=relaxed.true() if relaxed else None,
+        yield fact(
+            facts.Speaker, row, asn=asn, router_id=row["router_id"],
+            paths=tree.under("BGP_GLOBALS_AF", "default|ipv4_unicast", "max_ebgp_paths"),
+            relaxed=row["load_balance_mp_relax"],
             announces=bool(tree["ROUTE_REDISTRIBUTE"]) if managed else None,
-        )
+        )  # fmt: skip
         if of_device and of_device.number() != asn:
-            yield facts.Wanted(
-                at=of_device.at, what="the AS number of BGP_GLOBALS", name=of_device.string()
-            )
+            what = "the AS number of BGP_GLOBALS"
+            yield fact(facts.Wanted, of_device, what=what, name=of_device)
 
 
 def _filters(tree: Tree) -> Iterator[facts.Fact]:
@@ -342,21 +305,13 @@ def _filters(tree: Tree) -> Iterator[facts.Fact]:
         name, _, rest = key.partition("|")
         prefix, _, span = rest.partition("|")[2].partition("|")
         least, _, most = span.partition("..")
-        yield facts.PrefixRow(
-            at=row.at,
-            name=name,
-            permit=row["action"].string() != "deny",
-            prefix=prefix,
-            least=whole(least),
-            most=whole(most),
-        )
+        given = {"permit": row["action"].string() != "deny", "prefix": prefix}
+        span_of = {"least": whole(least), "most": whole(most)}
+        yield fact(facts.PrefixRow, row, name=name, **given, **span_of)
     for key, row in tree["ROUTE_MAP"].items():
-        yield facts.MapRow(
-            at=row.at,
-            name=key.partition("|")[0],
-            permit=row["route_operation"].string() != "deny",
-            prefixes=row["match_prefix_set"].string(),
-        )
+        name, permit = key.partition("|")[0], row["route_operation"].string() != "deny"
+        prefixes = row["match_prefix_set"]
+        yield fact(facts.MapRow, row, name=name, permit=permit, prefixes=prefixes)
     for key, row in tree["ROUTE_REDISTRIBUTE"].items():
         if "|connected|bgp|ipv4" in key:
             name = next((one.string() for one in row["route_map"].each()), "")
@@ -364,9 +319,9 @@ def _filters(tree: Tree) -> Iterator[facts.Fact]:
     for key, row in tree["BGP_GLOBALS_AF_AGGREGATE_ADDR"].items():
         yield facts.Aggregate(at=row.at, prefix=key.rpartition("|")[2])
     for row in tree["BGP_PEER_GROUP"].parts():
-        keepalive, hold = row["keepalive"].number(), row["holdtime"].number()
-        if keepalive is not None and hold is not None:
-            yield facts.Timers(at=row.at, keepalive_s=keepalive, hold_s=hold)
+        keepalive, hold = row["keepalive"], row["holdtime"]
+        if keepalive.number() is not None and hold.number() is not None:
+            yield fact(facts.Timers, row, keepalive_s=keepalive, hold_s=hold)
 
 
 def _neighbors(tree: Tree) -> Iterator[facts.Fact]:
