@@ -1,48 +1,32 @@
 """Addresses and prefixes as files write them, each read once."""
 
-from functools import lru_cache
-from ipaddress import (
-    IPv4Address,
-    IPv4Interface,
-    IPv4Network,
-    IPv6Address,
-    IPv6Interface,
-    IPv6Network,
-    ip_address,
-    ip_interface,
-    ip_network,
-)
-from typing import Final
+from collections.abc import Callable
+from functools import lru_cache, partial
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_interface, ip_network
+from typing import Final, TypeVar
 
 Subnet = IPv4Network | IPv6Network
+T = TypeVar("T")
 _KEPT: Final = 1 << 18
 
 
-@lru_cache(_KEPT)
-def interface_of(text: str) -> IPv4Interface | IPv6Interface | None:
-    """Return an address with its length; None where the text is none."""
-    try:
-        return ip_interface(text)
-    except ValueError:
-        return None
+def _cached(read: Callable[[str], T]) -> Callable[[str], T | None]:
+    @lru_cache(_KEPT)
+    def read_once(text: str) -> T | None:
+        try:
+            return read(text)
+        except ValueError:
+            return None
+
+    return read_once
 
 
-@lru_cache(_KEPT)
-def network_of(text: str) -> Subnet | None:
-    """Return the network of an address or prefix; None where the text is none."""
-    try:
-        return ip_network(text, strict=False)
-    except ValueError:
-        return None
-
-
-@lru_cache(_KEPT)
-def address_of(text: str) -> IPv4Address | IPv6Address | None:
-    """Return an address; None where the text is none."""
-    try:
-        return ip_address(text)
-    except ValueError:
-        return None
+interface_of = _cached(ip_interface)
+"""Return an address with its length; None where the text is none."""
+network_of = _cached(partial(ip_network, strict=False))
+"""Return the network of an address or prefix; None where the text is none."""
+address_of = _cached(ip_address)
+"""Return an address; None where the text is none."""
 
 
 def covers(outer: Subnet, inner: Subnet) -> bool:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
 
 import re2
 
 from weft.lint import facts
 from weft.lint.document import whole
 from weft.lint.flaws import flaw
+from weft.lint.part import F, fact
 from weft.lint.shell import Command
 
 _ECN_ENABLE: Final = re2.compile(r"/ecn/(roce_np|roce_rp)/enable/(\d)$")
@@ -39,6 +40,11 @@ def nic_facts(commands: Iterable[Command]) -> Iterator[facts.Fact]:
             yield from read(command)
 
 
+def _set(kind: type[F], command: Command, /, **fields: Any) -> F:  # noqa: ANN401 - any fields
+    """Return a fact of a host that a command sets; an option that is absent sets nothing."""
+    return fact(kind, command, side=facts.Side.HOST, **fields)
+
+
 def _ports(name: str | None) -> tuple[str, ...]:
     return (name,) if name and not name.startswith("$") else ()
 
@@ -47,21 +53,16 @@ def _mlnx_qos(command: Command) -> Iterator[facts.Fact]:
     ports = _ports(command.option("-i", "--interface"))
     trust = command.option("--trust")
     if trust:
-        yield facts.Trust(at=command.at, side=facts.Side.HOST, ports=ports, mode=trust)
+        yield _set(facts.Trust, command, ports=ports, mode=trust)
     pause = command.option("--pfc", "-f")
     if pause and not _PAUSES.fullmatch(pause):
         yield flaw(command.at, "pause_flags", pause=pause)
     elif pause:
-        yield facts.Pause(
-            at=command.at, side=facts.Side.HOST, ports=ports, priorities=_flags(pause)
-        )
+        yield _set(facts.Pause, command, ports=ports, priorities=_flags(pause))
     for given in command.options("--dscp2prio"):
-        parts = [whole(one) for one in given.replace("set,", "").split(",")]
-        if len(parts) == 2 and None not in parts and "del" not in given:  # noqa: PLR2004
-            dscp, priority = parts
-            assert dscp is not None
-            assert priority is not None
-            yield _mapped(command, ports, dscp, priority)
+        dscp, comma, priority = given.replace("set,", "").partition(",")
+        if comma and "del" not in given:
+            yield from _mapped(command, ports, dscp, priority)
     yield from _turns(command, ports)
 
 
@@ -71,27 +72,21 @@ def _dcb(command: Command) -> Iterator[facts.Fact]:
     if command.words[1:2] == ("pfc",):
         pausing = _pairs(command, "prio-pfc")
         if pausing:
-            yield facts.Pause(
-                at=command.at,
-                side=facts.Side.HOST,
-                ports=ports,
-                priorities=_paused(pausing),
-            )
+            yield _set(facts.Pause, command, ports=ports, priorities=_paused(pausing))
     elif command.words[1:3] in {("app", "add"), ("app", "replace")}:
         marked = _pairs(command, "dscp-prio")
         if marked:  # drivers trust DSCP from the first such entry (mlx5e_dcbnl_ieee_setapp)
-            yield facts.Trust(at=command.at, side=facts.Side.HOST, ports=ports, mode="dscp")
-        for given, text in marked.items():
-            dscp, priority = whole(given), whole(text)
-            if dscp is not None and priority is not None:
-                yield _mapped(command, ports, dscp, priority)
+            yield _set(facts.Trust, command, ports=ports, mode="dscp")
+        for dscp, priority in marked.items():
+            yield from _mapped(command, ports, dscp, priority)
 
 
-def _mapped(command: Command, ports: tuple[str, ...], dscp: int, priority: int) -> facts.Mapped:
-    return facts.Mapped(
-        at=command.at, side=facts.Side.HOST, kind=facts.Map.DSCP_TO_CLASS, ports=ports,
-        source=dscp, target=priority,
-    )  # fmt: skip
+def _mapped(
+    command: Command, ports: tuple[str, ...], dscp: str, priority: str
+) -> Iterator[facts.Mapped]:
+    given = {"kind": facts.Map.DSCP_TO_CLASS, "source": whole(dscp), "target": whole(priority)}
+    if None not in given.values():
+        yield _set(facts.Mapped, command, ports=ports, **given)
 
 
 def _pairs(command: Command, name: str) -> dict[str, str]:
@@ -115,14 +110,8 @@ def _turns(command: Command, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
     for number, kind in enumerate(kinds):
         if kind:
             weight = whole(shares[number]) if number < len(shares) else None
-            yield facts.Scheduler(
-                at=command.at,
-                side=facts.Side.HOST,
-                queue=number,
-                ports=ports,
-                strict=kind == "strict",
-                weight=weight,
-            )
+            turn = {"queue": number, "strict": kind == "strict", "weight": weight}
+            yield _set(facts.Scheduler, command, ports=ports, **turn)
 
 
 def _flags(text: str) -> tuple[int, ...]:
@@ -148,9 +137,8 @@ def _echo(command: Command) -> Iterator[facts.Fact]:
     enabled = _ECN_ENABLE.search(command.target)
     single = _ECN_VALUE.search(command.target)
     if enabled:
-        yield facts.Congestion(
-            at=command.at, name=f"{enabled[1]}_enable", value=value, priority=int(enabled[2])
-        )
+        name, priority = f"{enabled[1]}_enable", int(enabled[2])
+        yield facts.Congestion(at=command.at, name=name, value=value, priority=priority)
     elif single:
         yield facts.Congestion(at=command.at, name=single[1], value=value)
     elif _TRAFFIC_CLASS.search(command.target) or _TOS.search(command.target):
@@ -163,41 +151,26 @@ def _echo(command: Command) -> Iterator[facts.Fact]:
 def _ethtool(command: Command) -> Iterator[facts.Fact]:
     if len(command.words) < 3:  # noqa: PLR2004 - a program, what to do, an interface
         return
-    ports = _ports(command.words[2])
-    if command.words[1] in {"-A", "--pause"}:
+    _, what, name = command.words[:3]
+    if what in {"-A", "--pause"}:
         on = [command.option(one) for one in ("rx", "tx")]
         if any(on):
-            yield facts.LinkPause(
-                at=command.at, side=facts.Side.HOST, ports=ports, on="on" in on
-            )
-    elif command.words[1] in {"-s", "--change"}:
-        speed = whole(command.option("speed") or "")
-        yield facts.Port(
-            at=command.at,
-            side=facts.Side.HOST,
-            name=command.words[2],
-            speed_gbit=speed / _GIGABIT if speed else None,
-            autoneg=command.option("autoneg") or "",
-        )
-    elif command.words[1] == "--set-fec":
-        yield facts.Port(
-            at=command.at,
-            side=facts.Side.HOST,
-            name=command.words[2],
-            fec=command.option("encoding") or "",
-        )
+            yield _set(facts.LinkPause, command, ports=_ports(name), on="on" in on)
+    elif what in {"-s", "--change"}:
+        speed, autoneg = whole(command.option("speed") or ""), command.option("autoneg")
+        gbit = speed / _GIGABIT if speed else None
+        yield _set(facts.Port, command, name=name, speed_gbit=gbit, autoneg=autoneg)
+    elif what == "--set-fec":
+        yield _set(facts.Port, command, name=name, fec=command.option("encoding"))
 
 
 def _ip(command: Command) -> Iterator[facts.Fact]:
     if command.has("route", "ro", "r") and command.has("add", "replace", "append"):
         yield _route(command)
     elif command.has("rule", "ru") and command.has("add"):
-        yield facts.RouteRule(
-            at=command.at,
-            table=command.option("table", "lookup") or "",
-            source=command.option("from") or "",
-            goal=command.option("to") or "",
-        )
+        table, goal = command.option("table", "lookup") or "", command.option("to")
+        source = command.option("from")
+        yield fact(facts.RouteRule, command, table=table, source=source, goal=goal)
     if not command.has("link"):
         return
     name = command.option("dev", "set") or ""
@@ -205,30 +178,24 @@ def _ip(command: Command) -> Iterator[facts.Fact]:
     mtu = whole(command.option("mtu") or "")
     up = False if command.has("down") else True if command.has("up") else None
     if mtu is not None:
-        yield facts.Port(at=command.at, side=facts.Side.HOST, name=name, mtu_bytes=mtu, up=up)
+        yield _set(facts.Port, command, name=name, mtu_bytes=mtu, up=up)
     master = command.option("master")
     if master and master.startswith("bond"):
-        yield facts.Bond(at=command.at, side=facts.Side.HOST, name=master, members=(name,))
+        yield _set(facts.Bond, command, name=master, members=(name,))
 
 
 def _route(command: Command) -> facts.Route:
-    verb = next(word for word in command.words if word in {"add", "replace", "append"})
-    place = command.words.index(verb) + 1
-    return facts.Route(
-        at=command.at,
-        prefix=command.words[place] if place < len(command.words) else "",
-        gateway=command.option("via") or "",
-        port=command.option("dev") or "",
-        table=command.option("table") or "",
-    )
+    following = zip(command.words, [*command.words[1:], ""], strict=True)
+    prefix = next(after for word, after in following if word in {"add", "replace", "append"})
+    names = {"gateway": "via", "port": "dev", "table": "table"}
+    given = {name: command.option(word) for name, word in names.items()}
+    return fact(facts.Route, command, prefix=prefix, **given)
 
 
 def _ifconfig(command: Command) -> Iterator[facts.Fact]:
     mtu = whole(command.option("mtu") or "")
     if mtu is not None and len(command.words) > 1:
-        yield facts.Port(
-            at=command.at, side=facts.Side.HOST, name=command.words[1], mtu_bytes=mtu
-        )
+        yield _set(facts.Port, command, name=command.words[1], mtu_bytes=mtu)
 
 
 def _sysctl(command: Command) -> Iterator[facts.Fact]:
@@ -257,14 +224,10 @@ def _mlxconfig(command: Command) -> Iterator[facts.Fact]:
 
 
 def _modprobe(command: Command) -> Iterator[facts.Fact]:
+    what = "remove" if command.has("-r") else "load"
     for word in command.words[1:]:
         if not word.startswith("-"):
-            yield facts.option(
-                command.at,
-                "modules",
-                word.replace("-", "_"),
-                "remove" if command.has("-r") else "load",
-            )
+            yield facts.option(command.at, "modules", word.replace("-", "_"), what)
 
 
 def _setpci(command: Command) -> Iterator[facts.Fact]:

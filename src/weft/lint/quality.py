@@ -42,15 +42,12 @@ def lossless_queues(device: Device) -> set[int]:
 
 def host_pauses(case: Case) -> list[facts.Pause]:
     """Return what NICs pause, where they pause anything."""
-    return [
-        one for one in case.of(facts.Pause) if one.side is facts.Side.HOST and one.priorities
-    ]
+    return [one for one in case.of_hosts(facts.Pause) if one.priorities]
 
 
 def host_map(case: Case) -> dict[int, facts.Mapped]:
     """Return the priority that NICs give each DSCP."""
-    rows = (one for one in case.of(facts.Mapped) if one.side is facts.Side.HOST)
-    return {one.source: one for one in rows}
+    return {one.source: one for one in case.of_hosts(facts.Mapped)}
 
 
 def traffic_classes(case: Case) -> Iterator[tuple[facts.Variable, int]]:

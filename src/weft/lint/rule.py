@@ -1,5 +1,6 @@
 """What a rule is, what it is asked about and what it finds."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,31 +8,17 @@ from functools import cached_property
 from typing import Final, TypeVar, cast
 
 from weft.inventory.severity import Severity
+from weft.lint import facts
 from weft.lint.facts import (
     Address,
-    AddressPool,
-    Bond,
-    Congestion,
-    Container,
     Described,
     Fact,
-    Guids,
-    Mapped,
-    Mark,
-    Meant,
     Neighbor,
-    Network,
-    Offered,
     Option,
-    Partition,
-    Pause,
     Port,
     Side,
     Speaker,
-    TreeSwitch,
-    Trust,
     Variable,
-    Workload,
 )
 from weft.lint.text import Evidence
 
@@ -46,7 +33,10 @@ __all__ = [
     "Rule",
     "Severity",
     "grouped",
+    "path_of",
     "problem",
+    "repeated",
+    "usual",
 ]
 
 F = TypeVar("F", bound=Fact)
@@ -108,6 +98,25 @@ def problem(
     return Match(message=message, seen=seen, words=words, severity=severity)
 
 
+def repeated(rows: Iterable[T], key: Callable[[T], object]) -> Iterator[tuple[T, T]]:
+    """Yield each row with the first before it that has the same key, where one has."""
+    first: dict[object, T] = {}
+    for row in rows:
+        before = first.setdefault(key(row), row)
+        if before is not row:
+            yield row, before
+
+
+def usual(values: Iterable[T]) -> tuple[T | None, int]:
+    """Return the value that occurs most, and how often; None where there is none."""
+    return next(iter(Counter(values).most_common(1)), (None, 0))
+
+
+def path_of(fact: Fact) -> str:
+    """Return the name of the file that sets a fact, with its folders."""
+    return fact.at.text.name
+
+
 def grouped(rows: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     """Return rows by what they have in common, in the order in which each group begins."""
     found: dict[K, list[T]] = {}
@@ -160,6 +169,10 @@ class Case(_Sorted):
             if one.program == program and (not names or one.name in names)
         ]
 
+    def of_hosts(self, kind: type[F]) -> list[F]:
+        """Return the facts of a kind that hosts set."""
+        return [one for one in self.of(kind) if getattr(one, "side", None) is Side.HOST]
+
     @cached_property
     def files(self) -> frozenset[str]:
         """The names of all files that were read, without their folders."""
@@ -168,7 +181,7 @@ class Case(_Sorted):
     @cached_property
     def rails(self) -> list[Address]:
         """The addresses of hosts that have a gateway."""
-        return [one for one in self.of(Address) if one.side is Side.HOST and one.gateway]
+        return [one for one in self.of_hosts(Address) if one.gateway]
 
     @cached_property
     def cluster(self) -> Described | None:
@@ -193,7 +206,7 @@ class Case(_Sorted):
         """The kind of fabric: said by a document or a file, or seen; empty where it is open."""
         if self.cluster is not None:
             return str(self.cluster.cluster.fabric.kind)
-        meant = {one.fabric for one in self.of(Meant)}
+        meant = {one.fabric for one in self.of(facts.Meant)}
         if len(meant) == 1:
             return meant.pop()
         infiniband = self._sees_infiniband()
@@ -208,23 +221,23 @@ class Case(_Sorted):
         return self.fabric in OF_ETHERNET
 
     def _sees_infiniband(self) -> bool:
-        kinds = {one.kind for one in self.of(Network)}
-        links = {one.link_type.lower() for one in self.of(Offered)}
+        kinds = {one.kind for one in self.of(facts.Network)}
+        links = {one.link_type.lower() for one in self.of(facts.Offered)}
         return bool(
             self.options("opensm")
-            or self.of(Partition)
-            or self.of(Guids)
+            or self.of(facts.Partition)
+            or self.of(facts.Guids)
             or kinds & {"SriovIBNetwork", "IPoIBNetwork", "ib-sriov", "ipoib"}
             or links & {"ib", "infiniband"}
         )
 
     def _sees_roce(self) -> bool:
-        kinds = {one.kind for one in self.of(Network)}
-        links = {one.link_type.lower() for one in self.of(Offered)}
+        kinds = {one.kind for one in self.of(facts.Network)}
+        links = {one.link_type.lower() for one in self.of(facts.Offered)}
         return bool(
-            any(one.priorities for one in self.of(Pause))
-            or self.of(Mark)
-            or self.of(Congestion)
+            any(one.priorities for one in self.of(facts.Pause))
+            or self.of(facts.Mark)
+            or self.of(facts.Congestion)
             or kinds & {"SriovNetwork", "MacvlanNetwork", "OVSNetwork", "sriov", "macvlan"}
             or links & {"eth", "ethernet", "ether"}
         )
@@ -234,22 +247,22 @@ class Case(_Sorted):
         """Who of those that must agree was read."""
         found = {
             one.side
-            for kind in (Pause, Trust, Mapped, Port, Address, Bond)
-            for one in cast("list[Pause]", self.of(kind))
+            for kind in (facts.Pause, facts.Trust, facts.Mapped, Port, Address, facts.Bond)
+            for one in cast("list[Port]", self.of(kind))
         }
         held = {
             Side.JOB: any(one.name.startswith("NCCL_") for one in self.of(Variable)),
-            Side.HOST: bool(self.of(Mark) or self.of(Congestion)),
+            Side.HOST: bool(self.of(facts.Mark) or self.of(facts.Congestion)),
             Side.SWITCH: bool(self.of(Speaker)),
-            Side.SUBNET: bool(self.options("opensm") or self.of(Partition)),
+            Side.SUBNET: bool(self.options("opensm") or self.of(facts.Partition)),
             Side.KUBERNETES: bool(
-                [one for one in self.of(Container) if one.engine != "docker"]
-                or self.of(Workload)
+                [one for one in self.of(facts.Container) if one.engine != "docker"]
+                or self.of(facts.Workload)
             ),
-            Side.SLURM: bool(self.of(TreeSwitch) or self.options("slurm")),
+            Side.SLURM: bool(self.of(facts.TreeSwitch) or self.options("slurm")),
             Side.CLUSTER: bool(self.of(Described)),
         }
-        offered = bool(self.of(Offered)) or bool(self.of(AddressPool))
+        offered = bool(self.of(facts.Offered)) or bool(self.of(facts.AddressPool))
         offers = {Side.KUBERNETES} if offered else set()
         return frozenset(found | offers | {side for side, there in held.items() if there})
 

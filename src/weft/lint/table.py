@@ -14,9 +14,11 @@ fields that the two share, as ``value: port`` where the names differ.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import fields
 from importlib import import_module
 from operator import attrgetter
+from string import Formatter
 from typing import Any, Final
 
 from weft.inventory import table as inventory_tables
@@ -100,12 +102,32 @@ def _worded(messages: Mapping[str, Mapping[str, str]], match: Match) -> Problem:
     """Return what a predicate found in the words of its rule."""
     texts = messages[match.message]
     severity = Severity(texts["severity"]) if "severity" in texts else match.severity
-    return Problem(
-        seen=match.seen,
-        message=texts["message"].format(*match.seen, **match.words),
-        fix=texts["fix"].format(*match.seen, **match.words),
-        severity=severity,
+    message, fix = (
+        _WORDS.vformat(texts[text], match.seen, match.words) for text in ("message", "fix")
     )
+    return Problem(seen=match.seen, message=message, fix=fix, severity=severity)
+
+
+class _Words(Formatter):
+    """Fills messages: ``!n`` gives the length of a list, ``!l`` its entries, ``!m`` the rest."""
+
+    def convert_field(self, value: Any, conversion: str | None) -> Any:  # noqa: ANN401
+        """Return a word as its conversion says."""
+        convert = _CONVERSIONS.get(conversion or "")
+        return convert(value) if convert else super().convert_field(value, conversion)
+
+
+def _listed(values: Any) -> str:  # noqa: ANN401 - a list, or a set without order
+    entries = sorted(values) if isinstance(values, AbstractSet) else values
+    return ", ".join(map(str, entries)) or "nothing"
+
+
+_WORDS: Final = _Words()
+_CONVERSIONS: Final[Mapping[str, Callable[[Any], object]]] = {
+    "n": len,
+    "l": _listed,
+    "m": lambda values: f" and {len(values) - 1} more" if len(values) > 1 else "",
+}
 
 
 def _checked(rule: str, row: Row) -> Row:

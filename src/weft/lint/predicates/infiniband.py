@@ -79,7 +79,7 @@ def ib_lanes(case: Case) -> Found:
 def _ib_lanes_levels(one: Option, lanes: int | None, used: set[int]) -> Found:
     numbers = [whole(part) for part in one.value.split(",")]
     if len(numbers) != _LEVELS:
-        yield problem("entries", one, count=len(numbers))
+        yield problem("entries", one, numbers=numbers)
     for level, lane in enumerate(numbers[: _LEVELS - 1]):
         if lane is None or not 0 <= lane <= _MANAGEMENT:
             yield problem("no_lane", one, level=level)
@@ -115,7 +115,7 @@ def ib_managers(case: Case) -> Found:
     top = max((value for _, value in held), default=None)
     masters = [one for one, value in held if value == top]
     if len(masters) > 1:
-        yield problem("same", *masters, count=len(masters), top=top)
+        yield problem("same", *masters, masters=masters, top=top)
     if len(files) > 1 and len(held) < len(files):
         without = [
             one

@@ -21,7 +21,7 @@ from weft.lint.quality import (
     target,
     traffic_classes,
 )
-from weft.lint.rule import Case, Device, Found, problem
+from weft.lint.rule import Case, Device, Found, path_of, problem, usual
 
 
 def ecn_queue(case: Case) -> Found:
@@ -58,32 +58,24 @@ def _queue(switch: Device, queue: int, own: list[MarkedQueue]) -> Found:
     for pause in switch.of(facts.Pause):
         missing = sorted(set(pause.ports) - ports) if pause.priorities else []
         if missing:
-            shown = [
-                u
-                for u in switch.of(facts.QueueUse)
-                if u.queue == queue and missing[0] in u.ports
-            ]
-            yield problem(
-                "port", *shown[:1], own[0].use, queue=queue, missing=missing, count=len(missing)
-            )
+            uses = [use for use in switch.of(facts.QueueUse) if use.queue == queue]
+            shown = [use for use in uses if missing[0] in use.ports]
+            yield problem("port", *shown[:1], own[0].use, queue=queue, missing=missing)
 
 
 def ecn_switches_differ(case: Case) -> Found:
     for fleet in case.fleets():
-        rows: list[tuple[Device, facts.Marking]] = []
+        rows: list[facts.Marking] = []
         for switch in fleet:
             queues = lossless_queues(switch)
-            rows += [(switch, m.marking) for m in marked(switch) if m.queue in queues]
-        values = [(one.kmin_bytes, one.kmax_bytes, one.pmax_percent) for _, one in rows]
-        counts = Counter(values)
-        if len(counts) < 2 or _by_speed(fleet):  # noqa: PLR2004 - two that differ
+            rows += [one.marking for one in marked(switch) if one.queue in queues]
+        common, _ = usual(map(_of, rows))
+        shown = next((one for one in rows if _of(one) == common), None)
+        if shown is None or _by_speed(fleet):
             continue
-        usual = counts.most_common(1)[0][0]
-        shown = next(one for _, one in rows if _of(one) == usual)
-        for place in {one.at: (switch, one) for switch, one in rows}.values():
-            switch, one = place
-            if _of(one) != usual:
-                yield problem("differs", one, shown, usual=usual)
+        for one in {one.at: one for one in rows}.values():
+            if _of(one) != common:
+                yield problem("differs", one, shown, usual=common)
 
 
 def _of(one: facts.Marking) -> tuple[float | None, float | None, float | None]:
@@ -161,30 +153,22 @@ def _unmapped(switch: Device, lossless: dict[str, facts.Pause]) -> Found:
         mapped = {port for one in uses for port in one.ports}
         without = [port for port in lossless if port not in mapped]
         if without and len(without) * 2 < len(lossless):
-            yield problem(
-                "map",
-                lossless[without[0]],
-                uses[0],
-                without=without,
-                end=f" and {len(without) - 1} more" if len(without) > 1 else "",
-                kind=kind,
-            )
+            yield problem("map", lossless[without[0]], uses[0], without=without, kind=kind)
 
 
 def _buffers(switch: Device, lossless: set[str]) -> Found:
     queues = lossless_queues(switch)
     uses = [one for one in switch.of(facts.GroupUse) if not one.ingress and one.group in queues]
     by_port = {port: one for one in uses for port in one.ports if port in lossless}
-    counts = Counter(one.profile for one in by_port.values())
-    if not counts or counts.most_common(1)[0][1] * 2 <= len(lossless):
+    common, count = usual(one.profile for one in by_port.values())
+    if not count or count * 2 <= len(lossless):
         return
-    usual = counts.most_common(1)[0][0]
-    shown = next(one for one in uses if one.profile == usual)
+    shown = next(one for one in uses if one.profile == common)
     for port in sorted(lossless):
         one = by_port.get(port)
-        if one is None or one.profile != usual:
+        if one is None or one.profile != common:
             has = one.profile if one else "no profile"
-            yield problem("buffer", one or shown, shown, port=port, has=has, usual=usual)
+            yield problem("buffer", one or shown, shown, port=port, has=has, usual=common)
 
 
 _Rows = dict[int, facts.Mapped]
@@ -210,14 +194,9 @@ def _apart(priority: int, maps: tuple[_Rows, _Rows], what: str, place: str) -> F
     """Yield a class that goes one way while PFC stops another."""
     goes, stopped = (target(rows, priority) for rows in maps)
     if goes != stopped:
-        yield problem(
-            "apart",
-            *[rows[priority] for rows in maps if priority in rows],
-            value=what.format(f"class {priority}"),
-            goes=goes,
-            place=place,
-            stopped=stopped,
-        )
+        shown = [rows[priority] for rows in maps if priority in rows]
+        value = what.format(f"class {priority}")
+        yield problem("apart", *shown, value=value, goes=goes, place=place, stopped=stopped)
 
 
 def _unreached(switch: Device, lossless: set[int]) -> Found:
@@ -225,11 +204,8 @@ def _unreached(switch: Device, lossless: set[int]) -> Found:
     classes = table(switch, facts.Map.DSCP_TO_CLASS)
     reached = {row.target for row in classes.values()}
     for priority in sorted(lossless - reached) if classes else ():
-        yield problem(
-            "unreached",
-            next(one for one in switch.of(facts.Pause) if priority in one.priorities),
-            priority=priority,
-        )
+        shown = next(one for one in switch.of(facts.Pause) if priority in one.priorities)
+        yield problem("unreached", shown, priority=priority)
 
 
 def _shared(priority: int, lossless: set[int], queues: _Rows) -> Found:
@@ -238,9 +214,8 @@ def _shared(priority: int, lossless: set[int], queues: _Rows) -> Found:
     others = (c for c in range(CLASSES) if c not in lossless and target(queues, c) == queue)
     other = next(others, None)
     if other is not None:
-        yield problem(
-            "shared", *[queues[one] for one in (other, priority) if one in queues], other=other
-        )
+        shown = [queues[one] for one in (other, priority) if one in queues]
+        yield problem("shared", *shown, other=other)
 
 
 def qos_cnp_class(case: Case) -> Found:
@@ -276,7 +251,7 @@ def _turn(switch: Device, one: facts.Congestion, given: int) -> Found:
 def qos_congestion_priority(case: Case) -> Found:
     lossless = _lossless(host_pauses(case))
     enables = [one for one in case.of(facts.Congestion) if one.priority is not None]
-    on = {(one.name, one.priority) for one in enables if one.value}
+    said = {(one.name, one.priority) for one in enables}
     for one in enables:
         if one.value and lossless and one.priority not in lossless:
             yield problem("other", one, *host_pauses(case)[:1], least=min(lossless))
@@ -287,10 +262,7 @@ def qos_congestion_priority(case: Case) -> Found:
         ("roce_rp_enable", "roce_np_enable"),
     ):
         for one in enables:
-            alone = one.name == name and one.value and (other, one.priority) not in on
-            if alone and not any(
-                o.name == other and o.priority == one.priority for o in enables
-            ):
+            if one.name == name and one.value and (other, one.priority) not in said:
                 yield problem("half", one, name=name, other=other)
 
 
@@ -319,14 +291,8 @@ def qos_host_and_switch(case: Case) -> Found:
         theirs = paused(switch)
         for one in pauses:
             if theirs and set(one.priorities) != theirs:
-                yield problem(
-                    "pauses",
-                    one,
-                    *on[:1],
-                    list=_qos_host_and_switch_list(set(one.priorities)),
-                    switch=switch,
-                    list_2=_qos_host_and_switch_list(theirs),
-                )
+                mine = set(one.priorities)
+                yield problem("pauses", one, *on[:1], mine=mine, switch=switch, theirs=theirs)
         classes = table(switch, facts.Map.DSCP_TO_CLASS)
         for dscp, row in rows.items() if classes else ():
             given = classes[dscp].target if dscp in classes else 0
@@ -340,23 +306,14 @@ def _lossless(pauses: list[facts.Pause]) -> set[int]:
     return {priority for one in pauses for priority in one.priorities}
 
 
-def _qos_host_and_switch_list(numbers: set[int]) -> str:
-    return ", ".join(str(one) for one in sorted(numbers)) or "nothing"
-
-
 def qos_job_and_host(case: Case) -> Found:
     rows, pauses = host_map(case), host_pauses(case)
     lossless = _lossless(pauses)
     for one, value in traffic_classes(case):
         for mark in case.of(facts.Mark):
-            if mark.traffic_class // ECN_BITS != value // ECN_BITS:
-                yield problem(
-                    "class",
-                    one,
-                    mark,
-                    value=value // ECN_BITS,
-                    value_2=mark.traffic_class // ECN_BITS,
-                )
+            mine, theirs = value // ECN_BITS, mark.traffic_class // ECN_BITS
+            if mine != theirs:
+                yield problem("class", one, mark, value=mine, value_2=theirs)
         yield from _priority(one, value // ECN_BITS, rows, pauses, lossless)
     for one in case.variables("NCCL_IB_SL"):
         level = whole(one.value)
@@ -394,15 +351,9 @@ def qos_job_and_switch(case: Case) -> Found:
             if given not in lossless:
                 seen = [fact, *([row] if row else []), *switch.of(facts.Pause)[:1]]
                 yield problem(
-                    "class",
-                    *seen,
-                    name=name,
-                    dscp=dscp,
-                    switch=switch,
-                    given=given,
-                    list=_qos_job_and_switch_list(lossless),
-                    least=min(lossless),
-                )
+                    "class", *seen, name=name, dscp=dscp, switch=switch, given=given,
+                    list=_and(lossless), least=min(lossless),
+                )  # fmt: skip
 
 
 def _unmarked(case: Case) -> Found:
@@ -414,18 +365,12 @@ def _unmarked(case: Case) -> Found:
         rows = table(switch, facts.Map.DSCP_TO_CLASS)
         given = rows[0].target if 0 in rows else 0
         if rows and paused(switch) and given not in paused(switch):
-            yield problem(
-                "unmarked",
-                jobs[0],
-                *switch.of(facts.Pause)[:1],
-                given=given,
-                switch=switch,
-                list=_qos_job_and_switch_list(paused(switch)),
-            )
+            seen, names = [jobs[0], *switch.of(facts.Pause)[:1]], _and(paused(switch))
+            yield problem("unmarked", *seen, given=given, switch=switch, list=names)
             return
 
 
-def _qos_job_and_switch_list(numbers: set[int]) -> str:
+def _and(numbers: set[int]) -> str:
     return " and ".join(str(one) for one in sorted(numbers))
 
 
@@ -440,42 +385,28 @@ def _pauses(fleet: list[Device]) -> Found:
     counts = Counter[tuple[int, ...]]()
     for one in rows:
         counts[one.priorities] += max(1, len(one.ports))
-    if not counts or not any(counts):
-        return
-    usual = max((key for key in counts if key), key=lambda key: counts[key], default=())
-    shown = next(one for one in rows if one.priorities == usual)
+    common = max((key for key in counts if key), key=lambda key: counts[key], default=())
+    shown = next((one for one in rows if one.priorities == common), None)
     for one in rows:
-        if usual and one.priorities != usual:
-            where = f"{one.device} {_ports(one.ports)}".strip()
-            has = ", ".join(map(str, one.priorities)) or "nothing"
-            yield problem(
-                "pauses", one, shown, where=where, has=has, names=", ".join(map(str, usual))
-            )
-
-
-def _ports(ports: tuple[str, ...]) -> str:
-    return f"{ports[0]} and {len(ports) - 1} more" if len(ports) > 1 else "".join(ports)
+        if common and shown and one.priorities != common:
+            where = f"{one.device} {next(iter(one.ports), '')}".strip()
+            yield problem("pauses", one, shown, where=where, names=common)
 
 
 def _maps(fleet: list[Device]) -> Found:
     for kind in (facts.Map.DSCP_TO_CLASS, facts.Map.CLASS_TO_QUEUE, facts.Map.PAUSE_TO_QUEUE):
-        tables = [(switch, table(switch, kind)) for switch in fleet]
-        tables = [(switch, rows) for switch, rows in tables if rows]
-        sources = {source for _, rows in tables for source in rows}
+        tables = [rows for switch in fleet if (rows := table(switch, kind))]
+        sources = {source for rows in tables for source in rows}
         for source in sorted(sources):
-            given = Counter(
-                rows[source].target if source in rows else None for _, rows in tables
+            common, _ = usual(
+                rows[source].target if source in rows else None for rows in tables
             )
-            if len(given) < 2:  # noqa: PLR2004 - two that differ
-                continue
-            usual = given.most_common(1)[0][0]
-            for _, rows in tables:
-                row = rows.get(source)
-                if row is not None and row.target != usual:
-                    yield problem("maps", row, kind=kind, source=source, usual=usual)
+            for rows in tables:
+                row, first = rows.get(source), next(iter(rows.values()))
+                if row is not None and row.target != common:
+                    yield problem("maps", row, kind=kind, source=source, usual=common)
                 elif row is None:
-                    first = next(iter(rows.values()))
-                    yield problem("lacks", first, kind=kind, source=source, usual=usual)
+                    yield problem("lacks", first, kind=kind, source=source, usual=common)
 
 
 _SMALL: Final = 20
@@ -494,12 +425,9 @@ def scheduler_shares(case: Case) -> Found:
         shares: dict[int, float] = {}
         for _, queue, turn in turns:
             shares[queue] = max(shares.get(queue, 0), 0 if turn.strict else turn.weight or 0)
-        if (
-            turns
-            and all(not one.name for one in switch.of(facts.Scheduler))
-            and sum(shares.values()) > _ALL
-        ):
-            yield problem("sum", turns[0][0], total=sum(shares.values()))
+        named, total = any(one.name for one in switch.of(facts.Scheduler)), sum(shares.values())
+        if turns and not named and total > _ALL:
+            yield problem("sum", turns[0][0], total=total)
 
 
 def _turns(switch: Device) -> Iterator[tuple[facts.Fact, int, facts.Scheduler]]:
@@ -535,14 +463,9 @@ def trust_mode(case: Case) -> Found:
 
 def _unsaid(case: Case, *, by_dscp: bool) -> Found:
     """NICs trust 802.1p unless they are told otherwise."""
-    said = {one.at.text.name for one in case.of(facts.Trust) if one.side is facts.Side.HOST}
-    mapped = {
-        one.at.text.name: one
-        for one in case.of(facts.Mapped)
-        if one.side is facts.Side.HOST and one.kind is facts.Map.DSCP_TO_CLASS
-    }
-    for one in case.of(facts.Pause):
-        name = one.at.text.name
-        silent = one.side is facts.Side.HOST and name in mapped and name not in said
-        if by_dscp and silent and one.priorities:
-            yield problem("unsaid", one, mapped[name])
+    said = set(map(path_of, case.of_hosts(facts.Trust)))
+    rows = case.of_hosts(facts.Mapped)
+    mapped = {path_of(one): one for one in rows if one.kind is facts.Map.DSCP_TO_CLASS}
+    for one in host_pauses(case) if by_dscp else ():
+        if path_of(one) in mapped.keys() - said:
+            yield problem("unsaid", one, mapped[path_of(one)])

@@ -4,21 +4,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from weft.lint.document import Tree
-from weft.lint.facts import Fact, option
+from weft.lint.facts import Fact, Option, option
 from weft.lint.jobs import job_facts
+from weft.lint.names import names
 from weft.lint.nics import nic_facts
+from weft.lint.part import fact
 from weft.lint.reader import File, Reader
 from weft.lint.shell import commands_in
 
-_RUNS: Final = (
-    "shell",
-    "command",
-    "ansible.builtin.shell",
-    "ansible.builtin.command",
-    "cmd",
-    "raw",
-    "ansible.builtin.raw",
-)
+_RUNS: Final = tuple(names("ansible.runs"))
 _SYSCTL: Final = ("sysctl", "ansible.posix.sysctl")
 _LIMITS: Final = ("pam_limits", "community.general.pam_limits")
 _MODULES: Final = ("modprobe", "community.general.modprobe")
@@ -64,24 +58,15 @@ def _task(task: Tree) -> Iterator[Fact]:
             found = list(commands_in(text, part.at))
             yield from job_facts(found)
             yield from nic_facts(found)
-    for key in _SYSCTL:
-        if task[key]:
-            yield option(
-                task[key].at, "sysctl", task[key]["name"].string(), task[key]["value"].string()
-            )
-    for key in _LIMITS:
-        part = task[key]
-        if part:
-            name = f"{part['limit_item'].string()} {part['limit_type'].string()}"
-            yield option(
-                part.at, "limits", name, part["value"].string(), device=part["domain"].string()
-            )
-    for key in _MODULES:
-        if task[key]:
-            state = "remove" if task[key]["state"].string() == "absent" else "load"
-            yield option(
-                task[key].at, "modules", task[key]["name"].string().replace("-", "_"), state
-            )
+    for part in (task[key] for key in _SYSCTL if task[key]):
+        yield fact(Option, part, program="sysctl", name=part["name"], value=part["value"])
+    for part in (task[key] for key in _LIMITS if task[key]):
+        name = f"{part['limit_item'].string()} {part['limit_type'].string()}"
+        value, domain = part["value"].string(), part["domain"].string()
+        yield option(part.at, "limits", name, value, device=domain)
+    for part in (task[key] for key in _MODULES if task[key]):
+        state = "remove" if part["state"].string() == "absent" else "load"
+        yield option(part.at, "modules", part["name"].string().replace("-", "_"), state)
 
 
 ansible = Reader(title="Ansible", claims=_claims, read=_read)

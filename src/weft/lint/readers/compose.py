@@ -1,12 +1,16 @@
 """``docker-compose.yaml``: services with GPUs, their limits and variables."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from weft.lint.document import Tree
 from weft.lint.facts import Container, Fact, Variable
 from weft.lint.jobs import is_of_job
+from weft.lint.part import fact
 from weft.lint.quantity import docker_bytes
 from weft.lint.reader import File, Reader
+
+_LISTS: Final = ("cap_add", "devices")
 
 
 def _claims(file: File) -> bool:
@@ -30,34 +34,29 @@ def _container(name: str, service: Tree) -> Container:
     gpus = any(
         "gpu" in {c.string() for c in one["capabilities"].each()} for one in reserved.each()
     )
-    return Container(
-        at=service.at,
-        device=name,
-        name=name,
-        engine="docker",
-        privileged=service["privileged"].true(),
-        capabilities=tuple(
-            one.string().removeprefix("CAP_") for one in service["cap_add"].each()
-        ),
+    added, devices = (tuple(part.string() for part in service[key].each()) for key in _LISTS)
+    return fact(
+        Container, service, device=name, name=name, engine="docker",
+        privileged=service["privileged"],
+        capabilities=tuple(one.removeprefix("CAP_") for one in added),
         shm_bytes=docker_bytes(size) if size else None,
-        memlock=(memlock["soft"] or memlock["hard"] or memlock).string(),
-        devices=tuple(one.string().partition(":")[0] for one in service["devices"].each()),
+        memlock=memlock["soft"] or memlock["hard"] or memlock,
+        devices=tuple(one.partition(":")[0] for one in devices),
         host_network=service["network_mode"].string() == "host",
         host_ipc=service["ipc"].string() == "host",
         gpus=gpus or bool(service["gpus"]) or service["runtime"].string() == "nvidia",
-    )
+    )  # fmt: skip
 
 
 def _variables(name: str, environment: Tree) -> Iterator[Fact]:
     if isinstance(environment.value, dict):
-        for key, value in environment.items():
-            if is_of_job(key):
-                yield Variable(at=value.at, device=name, name=key, value=value.string())
-        return
-    for one in environment.each():
-        key, equals, given = one.string().partition("=")
-        if equals and is_of_job(key):
-            yield Variable(at=one.at, device=name, name=key, value=given)
+        pairs = [(key, part.string(), part) for key, part in environment.items()]
+    else:
+        texts = ((part.string().partition("="), part) for part in environment.each())
+        pairs = [(key, value, part) for (key, equals, value), part in texts if equals]
+    for key, value, part in pairs:
+        if is_of_job(key):
+            yield Variable(at=part.at, device=name, name=key, value=value)
 
 
 compose = Reader(title="docker compose", claims=_claims, read=_read)

@@ -19,9 +19,8 @@ def _read(file: File) -> Iterator[Fact]:
     for number, line in file.lines():
         match = _OLD.fullmatch(line.strip())
         if match and is_of_job(match[1]):
-            yield Variable(
-                at=file.at(number), name=match[1], value=match[2].strip(), everywhere=True
-            )
+            name, value = match[1], match[2].strip()
+            yield Variable(at=file.at(number), name=name, value=value, everywhere=True)
 
 
 dockerfile = Reader(title="Dockerfile", read=_read)

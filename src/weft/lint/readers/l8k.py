@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from weft.lint.document import Tree
 from weft.lint.facts import AddressPool, Fact, Flaw
 from weft.lint.flaws import flaw
+from weft.lint.part import fact
 from weft.lint.reader import File, Reader
 
 _ONCE = ("rdmaDevice", "networkInterface", "pciAddress", "rail")
@@ -17,11 +18,8 @@ def _claims(file: File) -> bool:
 def _read(file: File) -> Iterator[Fact]:
     for tree in file.documents:
         for one in tree.under("nvIpam", "subnets").each():
-            subnet = one["subnet"].string()
-            yield AddressPool(
-                at=one.at, name=subnet, subnet=subnet, gateway=one["gateway"].string(),
-                kind="l8k",
-            )  # fmt: skip
+            given = {"subnet": one["subnet"], "gateway": one["gateway"], "kind": "l8k"}
+            yield fact(AddressPool, one, name=one["subnet"].string(), **given)
         for group in tree["clusterConfig"].each():
             yield from _rails(group)
 

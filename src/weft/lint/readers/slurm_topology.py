@@ -8,6 +8,7 @@ from weft.lint.document import Tree
 from weft.lint.facts import Fact, TreeSwitch
 from weft.lint.flaws import flaw
 from weft.lint.hostlist import expand, turned
+from weft.lint.part import fact
 from weft.lint.reader import YAML_ENDS, File, Reader
 
 _PAIR = re2.compile(r"(\w+)=(\S+)")
@@ -27,12 +28,8 @@ def _trees(tree: Tree) -> Iterator[Tree]:
 def _read(file: File) -> Iterator[Fact]:
     for tree in file.documents:
         for switch in _trees(tree):
-            yield TreeSwitch(
-                at=switch.at,
-                name=switch["switch"].string(),
-                nodes=expand(switch["nodes"].string()),
-                switches=expand(switch["children"].string()),
-            )
+            nodes, below = (expand(switch[key].string()) for key in ("nodes", "children"))
+            yield fact(TreeSwitch, switch, name=switch["switch"], nodes=nodes, switches=below)
     if file.documents:
         return
     for number, line in file.lines():
@@ -42,12 +39,8 @@ def _read(file: File) -> Iterator[Fact]:
         if name and wrong:
             yield flaw(file.at(number), "range_of_hosts", wrong=wrong)
         if name:
-            yield TreeSwitch(
-                at=file.at(number),
-                name=name,
-                nodes=expand(pairs.get("Nodes", "")),
-                switches=expand(pairs.get("Switches", "")),
-            )
+            nodes, below = (expand(pairs.get(key, "")) for key in ("Nodes", "Switches"))
+            yield TreeSwitch(at=file.at(number), name=name, nodes=nodes, switches=below)
 
 
 slurm_topology = Reader(title="topology of Slurm", claims=_claims, read=_read)

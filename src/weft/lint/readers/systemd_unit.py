@@ -24,13 +24,8 @@ def _read(file: File) -> Iterator[Fact]:
             section = heading[1]
             yield option(file.at(number), "systemd", section, "", device=file.text.stem)
         elif row and line[0] not in "#;":
-            yield option(
-                file.at(number),
-                "systemd",
-                f"{section}.{row[1]}",
-                row[2].strip(),
-                device=file.text.stem,
-            )
+            at, name, value = file.at(number), f"{section}.{row[1]}", row[2].strip()
+            yield option(at, "systemd", name, value, device=file.text.stem)
             if row[1] in _RUNS or row[1] == "Environment":
                 yield from _inside(file, number, row[1], row[2])
 
