@@ -109,7 +109,7 @@ def _worded(messages: Mapping[str, Mapping[str, str]], match: Match) -> Problem:
 
 
 class _Words(Formatter):
-    """Fills messages: ``!n`` gives the length of a list, ``!l`` its entries, ``!m`` the rest."""
+    """Fills messages: of a list ``!n`` is the length, ``!l`` the entries, ``!m`` the rest."""
 
     def convert_field(self, value: Any, conversion: str | None) -> Any:  # noqa: ANN401
         """Return a word as its conversion says."""

@@ -1,6 +1,5 @@
 """Predicates on buffers and pause."""
 
-from collections.abc import Iterable
 from typing import Final
 
 import re2
@@ -47,10 +46,8 @@ def buffer_alpha(case: Case) -> Found:
             if use.ingress or use.group not in queues or held is None:
                 continue
             alpha = held.alpha_exponent
-            most = max(
-                (one.alpha_exponent for one in ingress if one.alpha_exponent is not None),
-                default=None,
-            )
+            shares = [one.alpha_exponent for one in ingress if one.alpha_exponent is not None]
+            most = max(shares, default=None)
             if alpha is not None and most is not None and alpha <= most:
                 yield problem("egress_share", use, held, *ingress[:1], alpha=alpha, most=most)
                 break
@@ -72,15 +69,8 @@ def buffer_pool(case: Case) -> Found:
             if pool.size_bytes is not None and pool.size_bytes <= 0:
                 yield problem("empty", pool)
         if size and pools and shared + taken > size:
-            yield problem(
-                "size",
-                *pools,
-                *switch.of(facts.BufferProfile)[:1],
-                shared=shared,
-                taken=taken,
-                size=size,
-                most=max(0, size - taken),
-            )
+            seen, most = [*pools, *switch.of(facts.BufferProfile)[:1]], max(0, size - taken)
+            yield problem("size", *seen, shared=shared, taken=taken, size=size, most=most)
 
 
 def _buffer_bytes(switch: Device) -> float | None:
@@ -134,9 +124,8 @@ def _narrow(
     entered = [pools.get(profile.pool) for _, profile in lossless_profiles(switch)]
     admitted = max((one.size_bytes or 0 for one in entered if one), default=0)
     queues = lossless_queues(switch)
-    names = {
-        u.profile for u in switch.of(facts.GroupUse) if not u.ingress and u.group in queues
-    }
+    leaving = (use for use in switch.of(facts.GroupUse) if not use.ingress)
+    names = {use.profile for use in leaving if use.group in queues}
     for name in sorted(names & profiles.keys()):
         pool = pools.get(profiles[name].pool)
         if pool and pool.direction == "egress" and (pool.size_bytes or admitted) < admitted:
@@ -172,9 +161,7 @@ def _order(profile: facts.BufferProfile, *, shared: bool) -> Found:
 
 
 def _ports(switch: Device, uses: list[facts.GroupUse]) -> Found:
-    if not switch.of(facts.GroupUse) or not any(
-        one.ingress for one in switch.of(facts.GroupUse)
-    ):
+    if not any(one.ingress for one in switch.of(facts.GroupUse)):
         return
     held = {port for use in uses for port in use.ports}
     everywhere = any(not use.ports for use in uses)
@@ -193,15 +180,15 @@ _OCCUPANCY_RATIO: Final = 1 + 2 * SMALL_RATIO
 """Cells that small packets do not fill, of the smallest cells there are. [sonic_headroom]"""
 
 
+_Sized = tuple[facts.GroupUse, facts.BufferProfile, facts.CableLength]
+
+
 def headroom_short(case: Case) -> Found:
     for switch in case.switches:
         speeds = {one.name: one for one in switch.of(facts.Port)}
         lengths = {p: c for c in switch.of(facts.CableLength) for p in c.ports}
         everywhere = next((c for c in switch.of(facts.CableLength) if not c.ports), None)
-        worst: dict[
-            tuple[str, float, float],
-            tuple[facts.GroupUse, facts.BufferProfile, facts.CableLength],
-        ] = {}
+        worst: dict[tuple[str, float, float], _Sized] = {}
         for use, profile in lossless_profiles(switch):
             for name in use.ports or tuple(speeds):
                 port, cable = speeds.get(name), lengths.get(name, everywhere)
@@ -255,40 +242,27 @@ def _tiled(switch: Device) -> bool:
     return any(_SN5000.search(one.name) for one in switch.of(facts.Hardware))
 
 
-def _judge(
-    seen: tuple[facts.GroupUse, facts.BufferProfile, facts.CableLength],
-    gbit: float,
-    length_m: float,
-    chip_bytes: float | None,
-) -> Found:
+def _judge(seen: _Sized, gbit: float, length_m: float, chip_bytes: float | None) -> Found:
     """Judge one profile; by the whole sum where what the chip itself adds is given."""
-    _, profile, cable = seen
+    use, profile, cable = seen
     if profile.xoff_bytes is None:
         return
     flying = 2 * length_m / LIGHT_M_PER_S * units.rate_from_gbit(gbit)
     least = flying + 2 * _MTU_BYTES
     quanta = QUANTA[min((one for one in QUANTA if one >= gbit), default=800)]
     whole_sum = least + quanta * QUANTUM_BYTES
-    longer = chip_bytes is not None
     if chip_bytes is None:
-        need = max(least, _VENDORS_RATIO * whole_sum)
+        need, end = max(least, _VENDORS_RATIO * whole_sum), ""
+        shown: tuple[facts.Fact, ...] = (profile, use, cable)
     else:
         need = _OCCUPANCY_RATIO * (whole_sum + chip_bytes)
+        end, shown = ", or give the long cables a profile of their own", (cable, profile, use)
     if profile.xoff_bytes < need:
-        enough = max(need, whole_sum)
         yield problem(
-            "short",
-            *([cable, profile, seen[0]] if longer else [profile, seen[0], cable]),
-            profile=profile,
-            cable=cable,
-            length_m=length_m,
-            gbit=gbit,
-            flying=flying,
-            least=least,
-            whole_sum=whole_sum,
-            enough=enough,
-            end=", or give the long cables a profile of their own" if longer else "",
-        )
+            "short", *shown, profile=profile, cable=cable, length_m=length_m, gbit=gbit,
+            flying=flying, least=least, whole_sum=whole_sum, end=end,
+            enough=max(need, whole_sum),
+        )  # fmt: skip
 
 
 def ecn_above_pause(case: Case) -> Found:
@@ -335,19 +309,11 @@ def _compare(
     profile, alone_bytes = paused
     for name, value in (("Kmin", marking.kmin_bytes), ("Kmax", marking.kmax_bytes)):
         if value is not None and value >= fill:
+            sure = value >= alone_bytes and (name == "Kmin" or fill < value / 4)
             yield problem(
-                "above_pause",
-                marking,
-                profile,
-                use,
-                name=name,
-                value=value,
-                fill=fill,
-                shown=shown,
-                severity=Severity.ERROR
-                if value >= alone_bytes and (name == "Kmin" or fill < value / 4)
-                else Severity.WARNING,
-            )
+                "above_pause", marking, profile, use, name=name, value=value, fill=fill,
+                shown=shown, severity=Severity.ERROR if sure else Severity.WARNING,
+            )  # fmt: skip
             return
 
 
@@ -368,22 +334,14 @@ def pfc_asymmetric(case: Case) -> Found:
     switches = [switch for switch in case.switches if paused(switch)]
     if not switches:
         return
-    pausing = {
-        one.at.text.parent for one in case.of(facts.Pause) if one.side is facts.Side.HOST
-    }
+    pausing = {one.at.text.parent for one in case.of_hosts(facts.Pause)}
     hosts: list[facts.Fact] = [*case.of(facts.Mark), *case.of(facts.Congestion)]
-    hosts += [one for one in case.of(facts.Trust) if one.side is facts.Side.HOST]
-    without = {
-        one.at.text.parent: one for one in reversed(hosts) if one.at.text.parent not in pausing
-    }
-    for one in without.values():
-        yield problem(
-            "no_pause_on_hosts",
-            one,
-            *switches[0].of(facts.Pause)[:1],
-            switches=switches,
-            least=min(paused(switches[0])),
-        )
+    hosts += case.of_hosts(facts.Trust)
+    without = {one.at.text.parent: one for one in reversed(hosts)}
+    shown, least = switches[0].of(facts.Pause)[:1], min(paused(switches[0]))
+    for folder, one in without.items():
+        if folder not in pausing:
+            yield problem("no_pause_on_hosts", one, *shown, switches=switches, least=least)
 
 
 def pfc_off(case: Case) -> Found:
@@ -392,17 +350,13 @@ def pfc_off(case: Case) -> Found:
         classes = table(switch, facts.Map.DSCP_TO_CLASS)
         special = [row for row in classes.values() if row.target and row.source != CNP_DSCP]
         ecn = any(one.ecn for one in switch.of(facts.Marking))
-        if (
-            special
-            and not paused(switch)
-            and (rows or host_pauses(case))
-            and not _lossy(switch)
-        ):
+        wanted = special and (rows or host_pauses(case)) and not _lossy(switch)
+        if wanted and not paused(switch):
             seen = [*rows[:1], special[0]]
             yield problem("off", *seen, severity=Severity.WARNING if ecn else None)
     if any(paused(switch) for switch in case.switches):
-        for one in case.of(facts.Pause):
-            if one.side is facts.Side.HOST and not one.priorities:
+        for one in case.of_hosts(facts.Pause):
+            if not one.priorities:
                 yield problem("nics_off", one)
 
 
@@ -448,7 +402,7 @@ def _unwatched(switch: Device, on: list[facts.Pause], dogs: list[facts.Watchdog]
         missing = sorted(paused - named)
         if missing and len(named & paused) * 2 > len(paused):
             shown = next((one for one in on if missing[0] in one.ports), on[0])
-            yield problem("unwatched", shown, kind[0], count=len(missing), missing=missing)
+            yield problem("unwatched", shown, kind[0], missing=missing)
 
 
 def watchdog_queues(case: Case) -> Found:
@@ -460,14 +414,4 @@ def watchdog_queues(case: Case) -> Found:
                 if dog.queues is None or dog.poll_ms is not None:
                     continue
                 if overlap(dog.ports, pause.ports) and set(dog.queues) != wanted:
-                    yield problem(
-                        "queues",
-                        dog,
-                        pause,
-                        list=_list(dog.queues),
-                        list_2=_list(sorted(wanted)),
-                    )
-
-
-def _list(numbers: Iterable[int]) -> str:
-    return ", ".join(map(str, numbers)) or "none"
+                    yield problem("queues", dog, pause, wanted=wanted)

@@ -1,13 +1,13 @@
 """Predicates on how jobs are started."""
 
-from collections import Counter
 from typing import Final
 
 import re2
 
 from weft.lint.document import whole
-from weft.lint.facts import Container, Launch, Option, Slots, Variable, Workload
-from weft.lint.rule import Case, Found, Severity, grouped, problem
+from weft.lint.facts import Container, Launch, Slots, Variable, Workload
+from weft.lint.names import names
+from weft.lint.rule import Case, Found, Severity, grouped, path_of, problem, usual
 from weft.lint.shell import value_of
 from weft.lint.variables import exists
 
@@ -31,54 +31,41 @@ def launch_hosts(case: Case) -> Found:
 
 def _rows(rows: list[Slots]) -> Found:
     first: dict[str, Slots] = {}
-    usual = Counter(one.count for one in rows).most_common(1)[0][0]
+    common, _ = usual(one.count for one in rows)
     for one in rows:
         other = first.setdefault(one.device, one)
         if other is not one:
             yield problem("twice", one, other)
-        if one.count != usual:
-            yield problem("ranks", one, usual=usual)
+        if one.count != common:
+            yield problem("ranks", one, usual=common)
 
 
 def _mpi(launch: Launch, hosts: list[Slots]) -> Found:
-    ranks, total = (
-        whole(value_of(launch.words, "-np", "-n", "--np")),
-        sum(one.count for one in hosts),
-    )
-    if ranks is not None and (ranks > total or 0 < total - ranks < hosts[0].count):
-        yield problem(
-            "slots",
-            launch,
-            hosts[0],
-            ranks=ranks,
-            count=len(hosts),
-            total=total,
-            severity=Severity.ERROR if ranks > total else None,
-        )
+    ranks = whole(value_of(launch.words, "-np", "-n", "--np"))
+    total = sum(one.count for one in hosts)
+    if ranks is None:
+        return
+    seen = launch, hosts[0]
+    if ranks > total or 0 < total - ranks < hosts[0].count:
+        severity = Severity.ERROR if ranks > total else None
+        yield problem("slots", *seen, ranks=ranks, hosts=hosts, total=total, severity=severity)
     placed = next((m for word in launch.words if (m := _PLACED.search(word))), None)
-    if placed and ranks is not None and int(placed[1]) * len(hosts) < ranks:
-        yield problem(
-            "placed",
-            launch,
-            hosts[0],
-            placed=placed,
-            count=len(hosts),
-            ranks=ranks,
-            value=-(-ranks // len(hosts)),
-        )
+    if placed and int(placed[1]) * len(hosts) < ranks:
+        need = -(-ranks // len(hosts))
+        yield problem("placed", *seen, placed=placed, hosts=hosts, ranks=ranks, value=need)
 
 
 def _torch(launch: Launch, hosts: list[Slots]) -> Found:
-    names = {one.device for one in hosts}
+    listed = {one.device for one in hosts}
     nodes = whole(value_of(launch.words, "--nnodes"))
     each = whole(value_of(launch.words, "--nproc-per-node", "--nproc_per_node"))
-    if nodes is not None and nodes != len(names) and nodes * 2 > len(names) > 1:
-        yield problem("nodes", launch, hosts[0], nodes=nodes, count=len(names))
+    if nodes is not None and nodes != len(listed) and nodes * 2 > len(listed) > 1:
+        yield problem("nodes", launch, hosts[0], nodes=nodes, names=listed)
     if each is not None and each not in {1, hosts[0].count}:
         yield problem("each", launch, hosts[0], each=each)
     place = value_of(launch.words, "--rdzv-endpoint", "--rdzv_endpoint", "--master-addr")
     host = _HOST.fullmatch(place)
-    if host and host[1] not in names and "." not in host[1] and host[1] != "localhost":
+    if host and host[1] not in listed and "." not in host[1] and host[1] != "localhost":
         yield problem("place", launch, hosts[0], host=host)
 
 
@@ -104,6 +91,10 @@ def _of_gpus(one: Launch) -> bool:
 
 _BACKENDS: Final = frozenset({"c10d", "etcd", "etcd-v2", "static", "zeus-adapter"})
 _LAST_PORT: Final = 65535
+PLACES: Final = ("--rdzv-endpoint", "--rdzv_endpoint", "--master-addr", "--master_addr")
+"""Options that name where processes meet."""
+_OF_HOSTS: Final = frozenset(names("programs.options_of_hosts"))
+"""Options of MPI that name hosts."""
 _OWN_RANK: Final = ("Job/", "JobSet/", "Deployment/", "StatefulSet/")
 """Objects that tell pods nothing of their rank that torchrun reads by itself."""
 _DEFAULT: Final = re2.compile(r"\$\{\w+:?-([^}]*)\}")
@@ -114,17 +105,11 @@ _LOCAL: Final = re2.compile(r"(localhost|127\.0\.0\.1|0\.0\.0\.0|::1)(:\d+)?")
 def launch_rendezvous(case: Case) -> Found:
     for launch in case.of(Launch):
         yield from _form(launch)
-        if (
-            launch.tool == "torchrun"
-            and _several(launch.words)
-            and "--standalone" in launch.words
-        ):
+        several = launch.tool == "torchrun" and _several(launch.words)
+        if several and "--standalone" in launch.words:
             yield problem("standalone", launch)
-        place = value_of(
-            launch.words, "--rdzv-endpoint", "--rdzv_endpoint", "--master-addr", "--master_addr"
-        )
-        place = _DEFAULT.sub(r"\1", place)
-        if launch.tool == "torchrun" and _several(launch.words) and _LOCAL.fullmatch(place):
+        place = _DEFAULT.sub(r"\1", value_of(launch.words, *PLACES))
+        if several and _LOCAL.fullmatch(place):
             yield problem("local", launch, place=place)
     replicas = {one.device: one.replicas for one in case.of(Workload)}
     for one in case.variables("MASTER_ADDR"):
@@ -137,7 +122,7 @@ def _form(launch: Launch) -> Found:
         return
     backend = value_of(launch.words, "--rdzv-backend", "--rdzv_backend")
     if backend and "$" not in backend and backend not in _BACKENDS:
-        yield problem("backend", launch, backend=backend, names=", ".join(sorted(_BACKENDS)))
+        yield problem("backend", launch, backend=backend, names=_BACKENDS)
     endpoint = value_of(launch.words, "--rdzv-endpoint", "--rdzv_endpoint").rpartition(":")[2]
     port = value_of(launch.words, "--master-port", "--master_port") or endpoint
     if port.isdecimal() and not 0 < int(port) <= _LAST_PORT:
@@ -180,24 +165,12 @@ def launch_variables_left_behind(case: Case) -> Found:
             and not one.everywhere
         ]
         if here:
-            names = ", ".join(sorted({one.name for one in here}))
-            yield problem("left_behind", launch, *here, names=names)
+            yield problem("left_behind", launch, *here, names={one.name for one in here})
 
 
 def _single(launch: Launch) -> bool:
     """Return whether all processes are on this host: no hosts are named."""
-    return not any(
-        word in launch.words
-        for word in (
-            "-H",
-            "--host",
-            "-host",
-            "--hostfile",
-            "-hostfile",
-            "--machinefile",
-            "-machinefile",
-        )
-    )
+    return _OF_HOSTS.isdisjoint(launch.words)
 
 
 def launch_world_size(case: Case) -> Found:
@@ -231,9 +204,8 @@ def _pods(case: Case) -> Found:
         counts = [pod.replicas for _, pod in found]
         total = sum(count or 0 for count in counts)
         if None not in counts and total != nodes:
-            yield problem(
-                "pods", found[0][0], *(pod for _, pod in found), nodes=nodes, total=total
-            )
+            seen = [found[0][0], *(pod for _, pod in found)]
+            yield problem("pods", *seen, nodes=nodes, total=total)
 
 
 def _slots(case: Case, gpus: dict[str, tuple[int, Container]]) -> Found:
@@ -249,24 +221,20 @@ def _slots(case: Case, gpus: dict[str, tuple[int, Container]]) -> Found:
         if one.replicas is None:
             continue
         for launch in case.of(Launch):
+            if launch.device.partition(" ")[0] != job or launch.tool != "mpirun":
+                continue
             ranks = whole(value_of(launch.words, "-np", "-n", "--np"))
-            mine = launch.device.partition(" ")[0] == job and launch.tool == "mpirun"
-            each = (
-                whole(value_of(launch.words, "-N", "--npernode", "-npernode")) if mine else None
-            )
+            each = whole(value_of(launch.words, "-N", "--npernode", "-npernode"))
             if each is not None and each != slots:
                 yield problem("placed", launch, one, each=each, slots=slots)
-            if mine and ranks is not None and ranks != slots * one.replicas:
-                yield problem(
-                    "ranks", launch, one, ranks=ranks, slots=slots, value=slots * one.replicas
-                )
+            total = slots * one.replicas
+            if ranks is not None and ranks != total:
+                yield problem("ranks", launch, one, ranks=ranks, slots=slots, value=total)
 
 
 def _slurm(case: Case) -> Found:
-    by_file: dict[str, dict[str, Option]] = {}
-    for one in case.options("sbatch"):
-        by_file.setdefault(one.at.text.name, {})[one.name] = one
-    for found in by_file.values():
+    for rows in grouped(case.options("sbatch"), path_of).values():
+        found = {one.name: one for one in rows}
         tasks, gpus = found.get("ntasks-per-node"), found.get("gpus-per-node")
         count = whole(gpus.value.rpartition(":")[2]) if gpus else None
         ranks = whole(tasks.value) if tasks else None

@@ -23,7 +23,7 @@ from weft.lint.facts import (
 )
 from weft.lint.names import names
 from weft.lint.quality import DSCPS, ECN_BITS
-from weft.lint.rule import Case, Found, Severity, grouped, problem
+from weft.lint.rule import Case, Found, Severity, grouped, path_of, problem
 from weft.lint.variables import RENAMED, Known, documented, exists, version
 
 
@@ -41,7 +41,7 @@ def _against_cluster(case: Case, one: Variable, named: set[str]) -> Found:
         return
     nics = case.cluster.cluster.host.nics
     if len(named) != nics:
-        yield problem("cluster", one, case.cluster, count=len(named), nics=nics)
+        yield problem("cluster", one, case.cluster, named=named, nics=nics)
 
 
 def _against_rails(case: Case, one: Variable, named: set[str]) -> Found:
@@ -50,10 +50,10 @@ def _against_rails(case: Case, one: Variable, named: set[str]) -> Found:
     missing = sorted(devices - named)
     if rows and missing:
         first = next(row for row in rows if row.port == missing[0])
-        yield problem("missing", one, first, names=", ".join(missing))
+        yield problem("missing", one, first, names=missing)
     unknown = sorted(named - devices)
     if rows and unknown:
-        yield problem("unknown", one, rows[0], names=", ".join(unknown))
+        yield problem("unknown", one, rows[0], names=unknown)
 
 
 _NCCL_ADAPTER_LIST_MOST: Final = 32
@@ -109,18 +109,13 @@ _TESTS: Final = ("_perf", "ib_write_bw", "ib_read_bw", "ib_send_bw", "nccl-tests
 
 def nccl_debug_left_on(case: Case) -> Found:
     tests = {
-        one.device
+        one.device or path_of(one)
         for one in case.of(Launch)
-        if any(word.endswith(_TESTS) or "nccl-tests" in word for word in one.words)
-    }
-    files = {
-        one.at.text.name
-        for one in case.of(Launch)
-        if not one.device and any(word.endswith(_TESTS) for word in one.words)
+        if any(word.endswith(_TESTS) for word in one.words)
+        or (one.device and any("nccl-tests" in word for word in one.words))
     }
     for one in case.of(Variable):
-        said = _said(one)
-        testing = one.at.text.name in files if not one.device else one.device in tests
+        said, testing = _said(one), (one.device or path_of(one)) in tests
         if said and not testing:
             light = one.name == "NCCL_DEBUG" and one.value.strip().upper() == "INFO"
             yield problem("debug", one, said=said, severity=Severity.INFO if light else None)
@@ -142,12 +137,9 @@ def nccl_gid_by_hand(case: Case) -> Found:
         index = whole(one.value)
         if index is None or index < 0:
             continue
-        yield problem(
-            "by_hand",
-            one,
-            index=index,
-            severity=Severity.WARNING if case.fabric == "roce" or index == 0 else Severity.INFO,
-        )
+        wrong = case.fabric == "roce" or index == 0
+        severity = Severity.WARNING if wrong else Severity.INFO
+        yield problem("by_hand", one, index=index, severity=severity)
 
 
 _VERSIONS = {"AF_INET": 4, "AF_INET6": 6}
@@ -172,7 +164,7 @@ def _range(one: Variable, rails: list[Address]) -> Found:
     known = [(rail, own.ip) for rail in rails if (own := interface_of(rail.address))]
     outside = [rail for rail, address in known if address not in network]
     if outside:
-        yield problem("outside", one, outside[0], count=len(outside), count_2=len(known))
+        yield problem("outside", one, outside[0], outside=outside, known=known)
 
 
 def nccl_newer_variable(case: Case) -> Found:
@@ -187,15 +179,9 @@ def nccl_newer_variable(case: Case) -> Found:
 
 
 def nccl_not_exported(case: Case) -> Found:
-    files = grouped(
-        (
-            one
-            for one in case.of(Variable)
-            if one.exported is not None and one.name.startswith("NCCL_")
-        ),
-        lambda one: one.at.text.name,
-    )
-    for name, rows in files.items():
+    of_shells = [one for one in case.of(Variable) if one.exported is not None]
+    named = (one for one in of_shells if one.name.startswith("NCCL_"))
+    for name, rows in grouped(named, path_of).items():
         exported = {one.name: one for one in rows if one.exported}
         if not exported or _exports_all(rows):
             continue
@@ -272,15 +258,9 @@ _OWN: Final = frozenset(names("variables.of_places"))
 
 
 def nccl_settings_differ(case: Case) -> Found:
-    by_name = grouped(
-        (
-            one
-            for one in case.of(Variable)
-            if one.name.startswith("NCCL_") and one.name not in _OWN and "$" not in one.value
-        ),
-        lambda one: one.name,
-    )
-    for name, found in by_name.items():
+    of_nccl = [one for one in case.of(Variable) if one.name.startswith("NCCL_")]
+    known = (one for one in of_nccl if one.name not in _OWN and "$" not in one.value)
+    for name, found in grouped(known, lambda one: one.name).items():
         wide = [one for one in found if one.everywhere or not one.device]
         values = {one.value.strip() for one in wide}
         files = {one.at.text.name for one in wide}
@@ -327,24 +307,22 @@ def nccl_socket_absent(case: Case) -> Found:
         if one.value.startswith("^") or "$" in one.value or one.device in in_pods:
             continue
         lacking = [host for host in hosts if not _selected(one.value, host.names)]
-        listed = ", ".join(lacking[0].names) if lacking else ""
         if lacking and len(lacking) == len(hosts):
-            yield problem("none", one, lacking[0], listed=listed)
+            yield problem("none", one, lacking[0])
         elif lacking:
-            yield problem("some", one, lacking[0], listed=listed)
+            yield problem("some", one, lacking[0])
         elif case.fabric == "tcp" and case.cluster and case.cluster.cluster.kubernetes:
             planned = case.cluster.cluster.kubernetes.interfaces
             if planned and not _selected(one.value, planned):
-                yield problem("planned", one, case.cluster, planned=", ".join(planned))
+                yield problem("planned", one, case.cluster, planned=planned)
 
 
 def _selected(value: str, interfaces: Sequence[str]) -> list[str]:
     """Return the interfaces that NCCL takes: entries are prefixes, unless = stands before."""
     if value.startswith("^"):
         return []
-    entries = tuple(
-        entry.strip() for entry in value.removeprefix("=").split(",") if entry.strip()
-    )
+    texts = (entry.strip() for entry in value.removeprefix("=").split(","))
+    entries = tuple(filter(None, texts))
     if value.startswith("="):
         return [name for name in interfaces if name in entries]
     return [name for name in interfaces if name.startswith(entries)]
@@ -378,10 +356,8 @@ _USUAL: Final = frozenset({24, 26, 34, 46, 48})
 def nccl_traffic_class(case: Case) -> Found:
     if case.fabric == "infiniband":
         return
-    jobs = [
-        (one, one.name, whole(one.value))
-        for one in case.variables("NCCL_IB_TC", "NCCL_IB_FIFO_TC")
-    ]
+    classes = case.variables("NCCL_IB_TC", "NCCL_IB_FIFO_TC")
+    jobs = [(one, one.name, whole(one.value)) for one in classes]
     hosts = [(mark, mark.tool, mark.traffic_class) for mark in case.of(Mark)]
     for fact, name, value in [*jobs, *hosts]:
         if value is None:
@@ -391,14 +367,8 @@ def nccl_traffic_class(case: Case) -> Found:
         elif value % ECN_BITS == _CONGESTED:
             yield problem("congested", fact, name=name, value=value, value_2=value - 1)
         elif 0 < value < DSCPS and _is_dscp(case, value):
-            yield problem(
-                "dscp",
-                fact,
-                name=name,
-                value=value,
-                value_2=value // ECN_BITS,
-                value_3=value * ECN_BITS + 2,
-            )
+            read, meant = value // ECN_BITS, value * ECN_BITS + 2
+            yield problem("dscp", fact, name=name, value=value, value_2=read, value_3=meant)
         elif value == 1 or value % ECN_BITS == 1:
             yield problem("ect1", fact, name=name, value=value, value_2=value + 1)
 
