@@ -1,6 +1,7 @@
 """Predicates on links and MTU."""
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from string import digits
 from typing import Final
@@ -9,7 +10,18 @@ import re2
 
 from weft import units
 from weft.lint import facts
-from weft.lint.rule import Case, Device, Found, Severity, grouped, problem
+from weft.lint.names import names
+from weft.lint.rule import (
+    Case,
+    Device,
+    Found,
+    Severity,
+    grouped,
+    path_of,
+    problem,
+    repeated,
+    usual,
+)  # fmt: skip
 
 _DIGITS: Final = frozenset(digits)
 _FRONT: Final = re2.compile(r"(?i)mgmt|management|storage|front|frontend|oob")
@@ -19,26 +31,19 @@ def bond_on_rail(case: Case) -> Found:
     for one in case.of(facts.Bond):
         if len(one.members) == 0 or _FRONT.search(one.name):
             continue
-        if (
-            one.side is facts.Side.HOST
-            and len(case.of(facts.Pause)) + len(case.of(facts.Mark)) == 0
-        ):
-            continue
-        hosts = _bond_on_rail_hosts(case, one)
-        if one.side is facts.Side.HOST or hosts:
-            yield problem("bond", one, names=", ".join(one.members[:4]))
+        if one.side is facts.Side.HOST:
+            is_of_rdma = bool(case.of(facts.Pause) or case.of(facts.Mark))
+        else:
+            is_of_rdma = _leads_to_hosts(case, one)
+        if is_of_rdma:
+            yield problem("bond", one, names=one.members[:4])
 
 
-def _bond_on_rail_hosts(case: Case, one: facts.Bond) -> bool:
+def _leads_to_hosts(case: Case, one: facts.Bond) -> bool:
     """Return whether members of a LAG lead to hosts."""
     switches = {switch.name for switch in case.switches} | case.absent
-    peers = {
-        p.peer
-        for s in case.switches
-        if s.name == one.device
-        for p in s.of(facts.Port)
-        if p.name in one.members
-    }
+    ports = (port for s in case.switches if s.name == one.device for port in s.of(facts.Port))
+    peers = {port.peer for port in ports if port.name in one.members}
     return bool(peers - switches - {""}) or not peers
 
 
@@ -69,14 +74,8 @@ def link_ends_differ(case: Case) -> Found:
             if other is None:
                 yield problem("absent", one, device=device, name=name)
             elif (other.peer, other.peer_port) != (device, name):
-                yield problem(
-                    "other",
-                    one,
-                    ports[one.peer, one.peer_port],
-                    device=device,
-                    name=name,
-                    other=other,
-                )
+                shown = ports[one.peer, one.peer_port]
+                yield problem("other", one, shown, device=device, name=name, other=other)
             elif (device, name) < (one.peer, one.peer_port):
                 yield from _compare(one, other)
 
@@ -99,40 +98,35 @@ def _compare(one: facts.Port, other: facts.Port) -> Found:
         ("autonegotiation", one.autoneg, other.autoneg),
         ("MTU", one.mtu_bytes, other.mtu_bytes),
     ):
-        if mine != theirs and mine is not None and theirs is not None and (mine or theirs):
-            yield problem(
-                "differs", one, other, what=what, mine=mine or "unset", theirs=theirs or "unset"
-            )
+        if mine != theirs and mine is not None and theirs is not None:
+            ends = mine or "unset", theirs or "unset"
+            yield problem("differs", one, other, what=what, ends=ends)
 
 
 def link_lanes(case: Case) -> Found:
     for switch in case.switches:
         taken: dict[int, facts.Port] = {}
-        widths: dict[float | None, Counter[int]] = {}
         rows = [one for one in switch.of(facts.Port) if one.lanes]
         for one in rows:
-            widths.setdefault(one.speed_gbit, Counter())[len(one.lanes)] += 1
             for lane in one.lanes:
                 first = taken.setdefault(lane, one)
                 if first is not one:
                     yield problem("shared", one, first, lane=lane)
                     break
-        for one in rows:
-            usual = widths[one.speed_gbit].most_common(1)[0][0]
-            if len(one.lanes) != usual:
-                yield problem("count", one, count=len(one.lanes), usual=usual)
+        for peers in grouped(rows, lambda one: one.speed_gbit).values():
+            common, _ = usual(len(one.lanes) for one in peers)
+            for one in peers:
+                if len(one.lanes) != common:
+                    yield problem("count", one, usual=common)
 
 
 def link_peer_twice(case: Case) -> Found:
     for fleet in case.fleets():
-        first: dict[tuple[str, str], facts.Port] = {}
-        for switch in fleet:
-            for one in switch.of(facts.Port):
-                if not one.peer_port or _DIGITS.isdisjoint(one.peer_port):
-                    continue
-                other = first.setdefault((one.peer, one.peer_port), one)
-                if (other.device, other.name) != (one.device, one.name):
-                    yield problem("twice", one, other)
+        ports = (one for switch in fleet for one in switch.of(facts.Port) if one.peer_port)
+        numbered = (one for one in ports if not _DIGITS.isdisjoint(one.peer_port))
+        for one, other in repeated(numbered, lambda one: (one.peer, one.peer_port)):
+            if (other.device, other.name) != (one.device, one.name):
+                yield problem("twice", one, other)
 
 
 _FEW_RATIO: Final = 0.25
@@ -146,41 +140,24 @@ def link_speed(case: Case) -> Found:
                 ports = [one for one in switch.of(facts.Port) if one.speed_gbit and one.peer]
                 rows = [one for one in ports if (one.peer in names) is up]
                 counts = Counter(one.speed_gbit for one in rows)
-                if len(counts) < 2:  # noqa: PLR2004 - two that differ
-                    continue
-                usual = counts.most_common(1)[0][0]
+                common, _ = usual(one.speed_gbit for one in rows)
                 for one in rows:
                     rare = counts[one.speed_gbit] <= _FEW_RATIO * len(rows)
-                    if one.speed_gbit != usual and rare:
-                        yield problem("odd", one, usual=usual)
+                    if one.speed_gbit != common and rare:
+                        yield problem("odd", one, usual=common)
 
 
 def mtu_ends_differ(case: Case) -> Found:
     for fleet in case.fleets():
-        rows = [
-            p
-            for switch in fleet
-            for p in switch.of(facts.Port)
-            if p.mtu_bytes and _carries_data(p)
-        ]
-        counts = Counter(one.mtu_bytes for one in rows)
-        usual = counts.most_common(1)[0][0] if counts else None
-        shown = next((one for one in rows if one.mtu_bytes == usual), None)
-        odd = grouped((one for one in rows if one.mtu_bytes != usual), lambda one: one.device)
-        for device, ports in odd.items():
-            assert shown is not None
-            more = f" and {len(ports) - 1} more" if len(ports) > 1 else ""
-            yield problem(
-                "odd",
-                ports[0],
-                shown,
-                more=more,
-                device=device,
-                usual=usual,
-                severity=None
-                if case.fabric or facts.Side.JOB in case.sides
-                else Severity.WARNING,
-            )
+        ports = [port for switch in fleet for port in switch.of(facts.Port) if port.mtu_bytes]
+        rows = [port for port in ports if _carries_data(port)]
+        common, _ = usual(one.mtu_bytes for one in rows)
+        shown = [one for one in rows if one.mtu_bytes == common][:1]
+        odd = (one for one in rows if one.mtu_bytes != common)
+        sure = case.fabric or facts.Side.JOB in case.sides
+        for own in grouped(odd, lambda one: one.device).values():
+            severity = None if sure else Severity.WARNING
+            yield problem("odd", own[0], *shown, ports=own, usual=common, severity=severity)
         yield from _mtu_ends_differ_hosts(case, rows)
 
 
@@ -195,8 +172,8 @@ def _mtu_ends_differ_hosts(case: Case, rows: list[facts.Port]) -> Found:
     least = min(rows, key=lambda one: one.mtu_bytes or 0, default=None)
     if least is None or least.mtu_bytes is None:
         return
-    for one in case.of(facts.Port):
-        if one.side is facts.Side.HOST and one.mtu_bytes and one.mtu_bytes > least.mtu_bytes:
+    for one in case.of_hosts(facts.Port):
+        if one.mtu_bytes and one.mtu_bytes > least.mtu_bytes:
             yield problem("hosts", one, least)
     for network in case.of(facts.Network):
         if network.mtu_bytes and network.mtu_bytes > least.mtu_bytes:
@@ -205,26 +182,19 @@ def _mtu_ends_differ_hosts(case: Case, rows: list[facts.Port]) -> Found:
 
 _LEAST: Final = 4200
 _CODE_4096: Final = 5
+_OF_RDMA: Final = frozenset(names("networks.of_rdma"))
+"""Kinds of networks that hand adapters of RDMA to pods."""
 
 
 def mtu_small(case: Case) -> Found:
     if case.fabric != "infiniband":
-        seen: dict[tuple[str, int], facts.Port] = {}
-        for one in case.of(facts.Port):
-            if one.mtu_bytes and one.mtu_bytes < _LEAST and _carries_data(one):
-                seen.setdefault((one.device, one.mtu_bytes), one)
-        for port in seen.values():
-            yield problem(
-                "port",
-                port,
-                text=f"{port.device} {port.name}: MTU {port.mtu_bytes}".strip(),
-                fix=_fix(port),
-            )
-    offers: list[facts.Network | facts.Offered] = [
-        *case.of(facts.Network),
-        *case.of(facts.Offered),
-    ]
-    for offer in offers:
+        small = [one for one in case.of(facts.Port) if one.mtu_bytes and one.mtu_bytes < _LEAST]
+        data = (one for one in small if _carries_data(one))
+        for ports in grouped(data, lambda one: (one.device, one.mtu_bytes)).values():
+            text = f"{ports[0].device} {ports[0].name}: MTU {ports[0].mtu_bytes}".strip()
+            yield problem("port", ports[0], text=text, fix=_fix(ports[0]))
+    networks: list[facts.Network | facts.Offered] = [*case.of(facts.Network)]
+    for offer in (*networks, *case.of(facts.Offered)):
         if offer.mtu_bytes and offer.mtu_bytes < _LEAST and _is_rdma(offer):
             yield problem("offer", offer)
     for part in case.of(facts.Partition):
@@ -233,21 +203,7 @@ def mtu_small(case: Case) -> Found:
 
 
 def _is_rdma(one: facts.Network | facts.Offered) -> bool:
-    return (
-        isinstance(one, facts.Offered)
-        or bool(one.resource)
-        or one.kind
-        in {
-            "macvlan",
-            "ipvlan",
-            "host-device",
-            "sriov",
-            "MacvlanNetwork",
-            "SriovNetwork",
-            "HostDeviceNetwork",
-            "OVSNetwork",
-        }
-    )
+    return isinstance(one, facts.Offered) or bool(one.resource) or one.kind in _OF_RDMA
 
 
 def _fix(port: facts.Port) -> str:
@@ -304,34 +260,24 @@ def port_unlike_others(case: Case) -> Found:
 
 def _ports(switch: Device) -> Found:
     used = _used(switch)
-    files = grouped(
-        (one for one in switch.of(facts.Port) if one.peer or one.name in used),
-        lambda one: one.at.text.name,
-    )
-    for rows in files.values():
+    connected = (one for one in switch.of(facts.Port) if one.peer or one.name in used)
+    for rows in grouped(connected, path_of).values():
         for name, words in _SETTINGS:
             have = [one for one in rows if getattr(one, name) not in {None, ""}]
             lack = [one for one in rows if getattr(one, name) in {None, ""}]
             if lack and len(have) >= max(_ENOUGH, _ENOUGH * len(lack)):
-                more = f" and {len(lack) - 1} more" if len(lack) > 1 else ""
-                yield problem(
-                    "lacks", lack[0], have[0], more=more, words=words, count=len(have)
-                )
+                yield problem("lacks", lack[0], have[0], lack=lack, words=words, have=have)
 
 
 def _queues(switch: Device) -> Found:
-    kinds = grouped(
-        (one for one in switch.of(facts.QueueUse) if one.ports), lambda one: one.queue
-    )
-    for queue, rows in kinds.items():
-        counts = Counter[str]()
-        for one in rows:
-            counts[one.scheduler] += len(one.ports)
-        usual, count = counts.most_common(1)[0]
+    uses = (one for one in switch.of(facts.QueueUse) if one.ports)
+    for queue, rows in grouped(uses, lambda one: one.queue).items():
+        named = [one.scheduler for one in rows for _ in one.ports]
+        common, count = usual(named)
         lack = next((one for one in rows if not one.scheduler), None)
-        if lack and usual and count >= max(_ENOUGH, _ENOUGH * counts[""]):
-            shown = next(one for one in rows if one.scheduler == usual)
-            yield problem("scheduler", lack, shown, queue=queue, usual=usual, count=count)
+        if lack and common and count >= max(_ENOUGH, _ENOUGH * named.count("")):
+            shown = next(one for one in rows if one.scheduler == common)
+            yield problem("scheduler", lack, shown, queue=queue, usual=common, count=count)
 
 
 _MODEL: Final = re2.compile(r"(?i)sn(\d{4})")
@@ -347,36 +293,28 @@ def switch_model(case: Case) -> Found:
 def cluster_differs(case: Case) -> Found:
     if case.cluster is None:  # several documents: nobody can say whose files these are
         return
-    kind = case.fabric
-    if case.on_ethernet:
-        alien: list[facts.Fact] = [*case.options("opensm")[:1], *case.of(facts.Partition)[:1]]
-        alien += [
-            n for n in case.of(facts.Network) if n.kind in {"SriovIBNetwork", "IPoIBNetwork"}
-        ][:1]
-    elif kind == "infiniband":
-        alien = [*[one for one in case.of(facts.Pause) if one.priorities][:1]]
-        alien += [
-            n for n in case.of(facts.Network) if n.kind in {"SriovNetwork", "MacvlanNetwork"}
-        ][:1]
-        alien += case.of(facts.Mark)[:1]
-    else:
-        alien = []
-    for one in alien:
-        yield problem("kind", one, case.cluster, kind=kind)
+    for found in _alien(case):
+        yield from (problem("kind", one, case.cluster, kind=case.fabric) for one in found[:1])
     rate = units.gbit_from_rate(case.cluster.cluster.host.nic_bytes_per_s)
-    names = {switch.name for switch in case.switches} | case.absent
-    slow = [
-        one
-        for switch in case.switches
-        for one in switch.of(facts.Port)
-        if one.peer
-        and one.peer not in names
-        and one.speed_gbit
-        and one.speed_gbit < rate
-        and case.cluster.cluster.topology.planes == 1
-    ]
-    if slow:
-        yield problem("rate", slow[0], case.cluster, count=len(slow), rate=rate)
+    switches = {switch.name for switch in case.switches} | case.absent | {""}
+    ports = (port for switch in case.switches for port in switch.of(facts.Port))
+    to_hosts = (port for port in ports if port.peer not in switches)
+    slow = [port for port in to_hosts if port.speed_gbit and port.speed_gbit < rate]
+    if slow and case.cluster.cluster.topology.planes == 1:
+        yield problem("rate", slow[0], case.cluster, slow=slow, rate=rate)
+
+
+def _alien(case: Case) -> Iterator[Sequence[facts.Fact]]:
+    """Yield what belongs to another kind of fabric than that of the cluster document."""
+    networks = case.of(facts.Network)
+    if case.on_ethernet:
+        yield case.options("opensm")
+        yield case.of(facts.Partition)
+        yield [one for one in networks if one.kind in {"SriovIBNetwork", "IPoIBNetwork"}]
+    elif case.fabric == "infiniband":
+        yield [one for one in case.of(facts.Pause) if one.priorities]
+        yield [one for one in networks if one.kind in {"SriovNetwork", "MacvlanNetwork"}]
+        yield case.of(facts.Mark)
 
 
 _ALIAS: Final = re2.compile(r"etp(\d+)[a-h]?")

@@ -10,7 +10,8 @@ import re2
 from weft.lint import facts
 from weft.lint.document import whole
 from weft.lint.names import names
-from weft.lint.rule import Case, Found, Severity, grouped, problem
+from weft.lint.predicates.launch import PLACES
+from weft.lint.rule import Case, Found, Severity, grouped, problem, usual
 from weft.lint.shell import value_of
 
 _GPUS: Final = frozenset(names("resources.gpus"))
@@ -34,13 +35,9 @@ def container_rdma(case: Case) -> Found:
     for one in case.of(facts.Container):
         if one.engine != "docker" or not one.gpus:
             continue
-        wants = [
-            v
-            for v in case.of(facts.Variable)
-            if v.device == one.device
-            and v.name.startswith("NCCL_IB_")
-            and v.name != "NCCL_IB_DISABLE"
-        ]
+        own = [v for v in case.of(facts.Variable) if v.device == one.device]
+        of_rdma = [v for v in own if v.name.startswith("NCCL_IB_")]
+        wants = [v for v in of_rdma if v.name != "NCCL_IB_DISABLE"]
         has = any(device.startswith("/dev/infiniband") for device in one.devices)
         if has or (wants and one.privileged):
             free = one.memlock.split(":")[0] in {"-1", "unlimited"}
@@ -70,37 +67,32 @@ def pod_efa(case: Case) -> Found:
         if gpus:
             by_gpus.setdefault(gpus, []).append((one, whole(limits.get(_EFA, "")) or 0))
     for gpus, found in by_gpus.items():
-        counts = Counter(count for _, count in found)
-        usual, often = counts.most_common(1)[0]
-        if not usual or often < _POD_EFA_SEVERAL or often * 2 <= len(found):
+        common, often = usual(count for _, count in found)
+        if not common or often < _POD_EFA_SEVERAL or often * 2 <= len(found):
             continue
-        shown = next(one for one, count in found if count == usual)
+        shown = next(one for one, count in found if count == common)
         for one, count in found:
-            if count < usual:
-                yield problem("few", one, shown, gpus=gpus, count=count or "no", usual=usual)
+            if count < common:
+                yield problem("few", one, shown, gpus=gpus, count=count or "no", usual=common)
 
 
 def pod_gpu_and_rails(case: Case) -> Found:
     if case.cluster is None:
         return
     host = case.cluster.cluster.host
-    counted = {
-        one.resource.partition("/")[2]: one
-        for one in case.of(facts.Offered)
-        if one.count is not None and one.by.startswith("SriovNetworkNodePolicy")
-    }
+    offers = [one for one in case.of(facts.Offered) if one.count is not None]
+    policies = (one for one in offers if one.by.startswith("SriovNetworkNodePolicy"))
+    counted = {_base(one.resource) for one in policies}
     for one in case.of(facts.Container):
         if _gpus(one) != host.gpus:
             continue
-        devices = {
-            name: whole(count) or 0 for name, count in one.limits if _base(name) in counted
-        }
-        if devices and sum(devices.values()) < host.nics:
-            yield problem("few", one, case.cluster, host=host, total=sum(devices.values()))
+        devices = [whole(count) or 0 for name, count in one.limits if _base(name) in counted]
+        if devices and sum(devices) < host.nics:
+            yield problem("few", one, case.cluster, host=host, total=sum(devices))
 
 
 def pod_ipc_lock(case: Case) -> Found:
-    offers = {one.resource.partition("/")[2] for one in case.of(facts.Offered)}
+    offers = {_base(one.resource) for one in case.of(facts.Offered)}
     for one in case.of(facts.Container):
         if one.engine != "kubernetes":
             continue
@@ -153,18 +145,12 @@ def _short(
     if not known:
         return  # a webhook may add the devices of the networks to the pod
     for resource, count in wanted.items():
-        given = known.get(resource, 0)
+        given, ending = known.get(resource, 0), "s" if count > 1 else ""
         if given != count:
             yield problem(
-                "devices",
-                shown,
-                pod,
-                given=given or "no",
-                resource=resource,
-                count=count,
-                ending="s" if count > 1 else "",
-                severity=Severity.ERROR if given < count else None,
-            )
+                "devices", shown, pod, given=given or "no", resource=resource, count=count,
+                ending=ending, severity=Severity.ERROR if given < count else None,
+            )  # fmt: skip
 
 
 def _unattached(
@@ -176,15 +162,8 @@ def _unattached(
 ) -> Found:
     for resource, count in known.items():
         if count and resource not in wanted:
-            yield problem(
-                "unattached",
-                shown,
-                pod,
-                by_resource[resource],
-                count=count,
-                resource=resource,
-                value=by_resource[resource].name,
-            )
+            seen = shown, pod, by_resource[resource]
+            yield problem("unattached", *seen, count=count, resource=resource)
 
 
 def pod_network_namespace(case: Case) -> Found:
@@ -196,9 +175,7 @@ def pod_network_namespace(case: Case) -> Found:
             space, _, base = name.rpartition("/")
             known = spaces.get(base, set())
             if space and known and space not in known:
-                yield problem(
-                    "namespace", pod, base=base, names=", ".join(sorted(known)), space=space
-                )
+                yield problem("namespace", pod, base=base, names=known, space=space)
 
 
 _WITH_DEVICES: Final = frozenset({"HostDeviceNetwork", "SriovNetwork", "SriovIBNetwork"})
@@ -225,8 +202,8 @@ def _requested(case: Case, offers: list[str]) -> Found:
 
 def _near(case: Case, name: str) -> facts.Offered | None:
     """Return the offer whose name is most like the one asked for."""
-    bases = {one.resource.partition("/")[2]: one for one in case.of(facts.Offered)}
-    found = get_close_matches(name.partition("/")[2], bases, n=1)
+    bases = {_base(one.resource): one for one in case.of(facts.Offered)}
+    found = get_close_matches(_base(name), bases, n=1)
     return bases[found[0]] if found else None
 
 
@@ -243,7 +220,7 @@ def _networks(case: Case, offers: list[str]) -> Found:
 
 
 def _claimed(case: Case, offers: list[str]) -> Found:
-    claims = {one.partition("/")[2] for one in offers if one.startswith("claim/")}
+    claims = {_base(one) for one in offers if one.startswith("claim/")}
     for pod in case.of(facts.Workload):
         for claim in pod.claims:
             if claims and claim not in claims:
@@ -263,8 +240,8 @@ def _attached(case: Case) -> Found:
     networks = {one.name for one in case.of(facts.Network)}
     for pod in case.of(facts.Workload):
         for name in pod.networks if networks else ():
-            if name.rpartition("/")[2] not in networks:
-                yield problem("attached", pod, name=name, names=", ".join(sorted(networks)[:8]))
+            if _name(name) not in networks:
+                yield problem("attached", pod, name=name, names=sorted(networks)[:8])
 
 
 def pod_resource_request(case: Case) -> Found:
@@ -325,29 +302,16 @@ def pod_socket_rail(case: Case) -> Found:
             continue  # something else may attach networks to the pods
         if number > count:
             yield problem(
-                "absent",
-                fact,
-                pod,
-                setting=setting,
-                number=number,
-                device=device,
-                count=count or "no",
+                "absent", fact, pod, setting=setting, number=number, count=count or "no",
                 ending="s" if count != 1 else "",
-            )
+            )  # fmt: skip
         elif count >= _POD_SOCKET_RAIL_SEVERAL and _is_rail(pod.networks[number - 1], rails):
-            yield problem(
-                "rail",
-                fact,
-                pod,
-                setting=setting,
-                number=number,
-                value=pod.networks[number - 1],
-                count=count,
-            )
+            name = pod.networks[number - 1]
+            yield problem("rail", fact, pod, setting=setting, number=number, value=name)
 
 
 def _is_rail(name: str, rails: set[str]) -> bool:
-    return not rails or name.rpartition("/")[2] in rails
+    return not rails or _name(name) in rails
 
 
 def _named(case: Case) -> Iterator[tuple[facts.Fact, str, str, str]]:
@@ -379,7 +343,6 @@ def pod_without_rdma(case: Case) -> Found:
             yield problem("no_device", one, *wanted, wanted=wanted)
 
 
-_PLACES: Final = ("--rdzv-endpoint", "--rdzv_endpoint", "--master-addr", "--master_addr")
 _NAME: Final = re2.compile(r"([a-z][a-z0-9-]*)(?:\.([a-z][a-z0-9-]*)(\..*)?)?(?::\d+)?")
 _ADDED: Final = re2.compile(r"-(master|worker|launcher)-\d+$")
 
@@ -391,19 +354,14 @@ def launch_address(case: Case) -> Found:
     pods = {one.device: one for one in case.of(facts.Workload)}
     for launch in case.of(facts.Launch):
         names = files.get(launch.at.text.name, {})
-        place = _NAME.fullmatch(value_of(launch.words, *_PLACES))
+        place = _NAME.fullmatch(value_of(launch.words, *PLACES))
         if not names or place is None or launch.device not in pods or place[1] == "localhost":
             continue
         known = [one for one in (place[1], place[2], _ADDED.sub("", place[1])) if one in names]
         stray = place[2] in names and _stray(names[place[2]], place[1], launch.device)
         if not known or stray:
-            yield problem(
-                "nowhere",
-                launch,
-                next(iter(names.values())),
-                place=place,
-                names=", ".join(sorted(names)),
-            )
+            first = next(iter(names.values()))
+            yield problem("nowhere", launch, first, place=place, names=names.keys())
 
 
 def _stray(owner: facts.Named, host: str, device: str) -> bool:
