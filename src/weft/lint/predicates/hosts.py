@@ -12,7 +12,7 @@ from weft.lint.addresses import address_of
 from weft.lint.document import whole
 from weft.lint.facts import Address, Fact, Option, PciDevice, RailTable, Route, RouteRule
 from weft.lint.names import names
-from weft.lint.rule import Case, Found, Severity, grouped, problem
+from weft.lint.rule import Case, Found, Severity, grouped, path_of, problem, usual
 
 _ITEMS: Final = frozenset(names("limits.items"))
 
@@ -27,11 +27,8 @@ def host_memlock(case: Case) -> Found:
 
 def _halves(case: Case) -> Found:
     """Yield domains whose soft or hard limit alone is lifted: the other one still holds."""
-    kinds = grouped(
-        (one for one in case.options("limits") if one.name.startswith("memlock")),
-        lambda one: (one.at.text.name, one.device),
-    )
-    for rows in kinds.values():
+    memlock = (one for one in case.options("limits") if one.name.startswith("memlock"))
+    for rows in grouped(memlock, lambda one: (path_of(one), one.device)).values():
         names = {one.name.rpartition(" ")[2] for one in rows}
         if len(names) == 1 and names != {"-"}:
             other = "hard" if names == {"soft"} else "soft"
@@ -44,8 +41,7 @@ _KERNELS: Final = frozenset({"0", "253", "254", "255", "main", "local", "default
 
 
 def host_rails(case: Case) -> Found:
-    files = grouped(case.of(RailTable), lambda one: one.at.text.name)
-    for rows in files.values():
+    for rows in grouped(case.of(RailTable), path_of).values():
         yield from _rows(rows)
     devices = {one.port: one for one in case.of(RailTable)}
     for loop in case.options("rdma-devices"):
@@ -65,9 +61,9 @@ def _rows(rows: list[RailTable]) -> Found:
             yield problem("shared", one, other)
         own.setdefault(one.port, one)
     counts = Counter(port for own in hosts.values() for port in own)
-    usual = {port for port, count in counts.items() if count >= len(hosts) * _MOST_RATIO}
+    common = {port for port, count in counts.items() if count >= len(hosts) * _MOST_RATIO}
     for host, own in hosts.items():
-        for port in sorted(usual - own.keys()):
+        for port in sorted(common - own.keys()):
             yield problem("missing", next(iter(own.values())), host=host, port=port)
 
 
@@ -91,7 +87,7 @@ def host_reverse_path(case: Case) -> Found:
     rows = case.rails
     rails = Counter(one.device for one in rows)
     several = any(count > 1 for count in rails.values()) or (
-        case.cluster is not None and (case.cluster.cluster.host.nics > 1)
+        case.cluster is not None and case.cluster.cluster.host.nics > 1
     )
     for one in case.options("sysctl"):
         if _STRICT.fullmatch(one.name) and one.value == "1":
@@ -106,16 +102,11 @@ _KERNEL: Final = _KERNELS | {""}
 
 
 def host_routes(case: Case) -> Found:
-    files: dict[str, tuple[list[Route], list[RouteRule]]] = {}
-    for route in case.of(Route):
-        files.setdefault(route.at.text.name, ([], []))[0].append(route)
-    for rule in case.of(RouteRule):
-        files.setdefault(rule.at.text.name, ([], []))[1].append(rule)
-    rails = case.rails
-    for routes, rules in files.values():
-        yield from _tables(routes, rules, case.of(RailTable))
-        for one in routes:
-            yield from _prefix(one, rails)
+    routes, rules = grouped(case.of(Route), path_of), grouped(case.of(RouteRule), path_of)
+    for name in dict.fromkeys([*routes, *rules]):
+        yield from _tables(routes.get(name, []), rules.get(name, []), case.of(RailTable))
+    for one in case.of(Route):
+        yield from _prefix(one, case.rails)
 
 
 def _tables(
@@ -126,22 +117,11 @@ def _tables(
     asked = {one.table: one for one in rules if one.table not in _KERNEL}
     if not rails and not filled.keys() & asked.keys():  # the other half is set elsewhere
         return
+    severity = None if rails else Severity.WARNING
     for table in sorted(asked.keys() - filled.keys()):
-        yield problem(
-            "no_route",
-            asked[table],
-            *rails[:1],
-            table=table,
-            severity=None if rails else Severity.WARNING,
-        )
+        yield problem("no_route", asked[table], *rails[:1], severity=severity)
     for table in sorted(filled.keys() - asked.keys()):
-        yield problem(
-            "no_rule",
-            filled[table],
-            *rails[:1],
-            table=table,
-            severity=None if rails else Severity.WARNING,
-        )
+        yield problem("no_rule", filled[table], *rails[:1], severity=severity)
     for one in asked.values() if rails else ():
         if one.goal and not one.source and one.table in filled:
             yield problem("by_goal", one)
@@ -159,13 +139,8 @@ def _prefix(one: Route, rails: Sequence[Address]) -> Found:
         return
     inside = [rail for rail in rails if address_of(rail.address.partition("/")[0]) in network]
     if len(inside) * 2 < len(rails):
-        yield problem(
-            "outside",
-            one,
-            next(rail for rail in rails if rail not in inside),
-            count=len(inside),
-            count_2=len(rails),
-        )
+        stray = next(rail for rail in rails if rail not in inside)
+        yield problem("outside", one, stray, inside=inside, rails=rails)
     elif not one.gateway:
         yield problem("no_gateway", one, inside[0])
 
@@ -215,8 +190,7 @@ def _value(one: Option, parts: list[str]) -> Found:
 
 
 def host_topology(case: Case) -> Found:
-    by_file = grouped(case.of(PciDevice), lambda one: one.at.text.name)
-    for rows in by_file.values():
+    for rows in grouped(case.of(PciDevice), path_of).values():
         gpus = [one for one in rows if one.kind == "gpu"]
         nets = [one for one in rows if one.kind == "net"]
         near = {one.switch for one in nets if one.switch}
@@ -229,8 +203,7 @@ def host_topology(case: Case) -> Found:
             elif one in apart and with_near:
                 yield problem("apart", one)
         for kind in (gpus, nets):
-            widths = Counter(one.width for one in kind if one.width)
-            usual = widths.most_common(1)[0][0] if widths else None
+            common, _ = usual(one.width for one in kind if one.width)
             for one in kind:
-                if one.width and usual and one.width < usual:
-                    yield problem("lanes", one, usual=usual)
+                if one.width and common and one.width < common:
+                    yield problem("lanes", one, usual=common)

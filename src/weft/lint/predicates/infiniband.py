@@ -6,7 +6,7 @@ from typing import Final
 from weft.lint.document import whole
 from weft.lint.facts import Guids, Option, ServiceLevel, TreeSwitch
 from weft.lint.names import names
-from weft.lint.rule import Case, Found, Severity, problem
+from weft.lint.rule import Case, Found, Severity, path_of, problem, repeated
 
 _LEVELS: Final = 16
 
@@ -16,7 +16,7 @@ def ib_adaptive_routing(case: Case) -> Found:
         yield from _ib_adaptive_routing_levels(case, one)
     for one in _options(case, "enable_ar_by_device_cap"):
         if one.value.upper() == "FALSE" and _asked(case, one):
-            yield problem("off", one)  # fmt: skip
+            yield problem("off", one)
     for one in _options(case, "routing_engine"):
         masks = [o for o in _options(case, "ar_sl_mask") if o.device == one.device]
         if masks and "ar_" not in one.value and not one.value.startswith("dor"):
@@ -66,11 +66,8 @@ def ib_lanes(case: Case) -> Found:
                 yield from _weights(rows[name], lanes, weights)
         starved = sorted(lane for lane in used if weights and not weights.get(lane))
         if starved:
-            yield problem(
-                "no_weight",
-                *([rows[name] for name in ("qos_vlarb_low", "qos_sl2vl") if name in rows]),
-                starved=starved,
-            )
+            seen = [rows[name] for name in ("qos_vlarb_low", "qos_sl2vl") if name in rows]
+            yield problem("no_weight", *seen, starved=starved)
     for level in case.of(ServiceLevel):
         if level.level >= _LEVELS:
             yield problem("level", level)
@@ -111,27 +108,19 @@ def ib_managers(case: Case) -> Found:
         if value is None or not 0 <= value <= _MOST:
             yield problem("priority", one)
     held = [(one, value) for one, value in numbers if value is not None]
-    files = {one.at.text.name for one in case.options("opensm")}
+    files = set(map(path_of, case.options("opensm")))
     top = max((value for _, value in held), default=None)
     masters = [one for one, value in held if value == top]
     if len(masters) > 1:
         yield problem("same", *masters, masters=masters, top=top)
     if len(files) > 1 and len(held) < len(files):
-        without = [
-            one
-            for one in case.options("opensm")
-            if one.at.text.name not in {o.at.text.name for o in rows}
-        ]
+        said = set(map(path_of, rows))
+        without = [one for one in case.options("opensm") if path_of(one) not in said]
         if without:
             yield problem("none", *without)
-    yield from _prefixes(case)
-
-
-def _prefixes(case: Case) -> Found:
-    rows = case.options("opensm", "subnet_prefix")
-    values = {one.value.lower() for one in rows}
-    if len(values) > 1:
-        yield problem("prefixes", *rows)
+    prefixes = case.options("opensm", "subnet_prefix")
+    if len({one.value.lower() for one in prefixes}) > 1:
+        yield problem("prefixes", *prefixes)
 
 
 _OWN: Final = frozenset(names("opensm.own"))
@@ -165,12 +154,8 @@ def ib_option(case: Case) -> Found:
             yield problem("nvidia", one)
         elif one.name not in _KNOWN and not one.name.startswith(_FAMILIES):
             near = get_close_matches(one.name, _KNOWN, n=1, cutoff=0.75)
-            yield problem(
-                "unknown",
-                one,
-                fix=f"write {near[0]}" if near else "remove it",
-                severity=Severity.INFO if overlay else None,
-            )
+            fix = f"write {near[0]}" if near else "remove it"
+            yield problem("unknown", one, fix=fix, severity=Severity.INFO if overlay else None)
         elif one.name in _SWITCHES and one.value.upper() not in {"TRUE", "FALSE"}:
             yield problem("switch", one)
 
@@ -190,12 +175,5 @@ def ib_routing(case: Case) -> Found:
             yield problem("nvidia", one, own=own)
         elif names == ["minhop"] and any(f.switches for f in case.of(TreeSwitch)):
             yield problem("minhop", one)
-    yield from _twice(case.of(Guids))
-
-
-def _twice(rows: list[Guids]) -> Found:
-    first: dict[tuple[str, tuple[str, ...]], Guids] = {}
-    for one in rows:
-        before = first.setdefault((one.device, one.values), one)
-        if before is not one:
-            yield problem("twice", one, before)
+    for guids, before in repeated(case.of(Guids), lambda one: (one.device, one.values)):
+        yield problem("twice", guids, before)

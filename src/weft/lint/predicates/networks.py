@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import re2
 
 from weft.lint.facts import AddressPool, Fact, Installed, Network, Offered, Workload
-from weft.lint.rule import Case, Found, grouped, problem
+from weft.lint.rule import Case, Found, grouped, problem, usual
 
 F = TypeVar("F", Network, AddressPool)
 _DIGITS: Final = re2.compile(r"\d+")
@@ -41,10 +41,7 @@ def network_differs(case: Case) -> Found:
 
 
 def _kinds(facts: Sequence[F]) -> Iterator[list[F]]:
-    groups: dict[str, list[F]] = {}
-    for one in facts:
-        stem = _DIGITS.sub("#", one.name)
-        groups.setdefault(f"{one.kind} {stem}", []).append(one)
+    groups = grouped(facts, lambda one: (one.kind, _DIGITS.sub("#", one.name)))
     yield from (group for group in groups.values() if len(group) >= _SET)
 
 
@@ -52,23 +49,16 @@ def _network_differs_odd(
     facts: list[F], looks: Mapping[str, Callable[[F], object]], what: str
 ) -> Found:
     for name, look in looks.items():
-        values = Counter(look(one) for one in facts)
-        usual, count = values.most_common(1)[0]
+        common, count = usual(look(one) for one in facts)
         if len(facts) - count > len(facts) * _FEW_RATIO:
             continue
-        shown: Fact = next(one for one in facts if look(one) == usual)
+        shown = next(one for one in facts if look(one) == common)
         for one in facts:
-            if look(one) != usual:
+            if look(one) != common:
                 yield problem(
-                    "odd",
-                    one,
-                    shown,
-                    what=what,
-                    name=name,
-                    value=look(one),
-                    usual=usual,
+                    "odd", one, shown, what=what, name=name, value=look(one), usual=common,
                     count=count,
-                )
+                )  # fmt: skip
 
 
 def network_master(case: Case) -> Found:
@@ -95,11 +85,11 @@ _ENOUGH: Final = 3
 
 
 def offer_unlike_others(case: Case) -> Found:
-    rails: dict[str, list[Offered]] = {}
-    for one in case.of(Offered):
-        rails.setdefault(_DIGITS.sub("#", f"{one.resource} of {one.by}"), []).append(one)
+    offers = case.of(Offered)
+    for one in offers:
         if one.rdma and one.driver == "vfio-pci":
             yield problem("vfio", one)
+    rails = grouped(offers, lambda one: _DIGITS.sub("#", f"{one.resource} of {one.by}"))
     for rows in rails.values():
         for name, words in _SETTINGS:
             yield from _offer_unlike_others_odd(rows, name, words)
@@ -112,22 +102,15 @@ def offer_unlike_others(case: Case) -> Found:
 
 def _offer_unlike_others_odd(rows: Sequence[Offered | Network], name: str, words: str) -> Found:
     counts = Counter(getattr(one, name) for one in rows)
-    usual, count = counts.most_common(1)[0]
+    common, count = counts.most_common(1)[0]
     for one in rows:
         value = getattr(one, name)
-        if value != usual and count >= _ENOUGH * counts[value]:
-            shown = next(other for other in rows if getattr(other, name) == usual)
+        if value != common and count >= _ENOUGH * counts[value]:
+            shown = next(other for other in rows if getattr(other, name) == common)
             yield problem(
-                "odd",
-                one,
-                shown,
-                value=_name(one),
-                words=words,
-                value_2=_said(value),
-                value_3=_said(usual),
-                count=count,
-                value_4=_name(shown),
-            )
+                "odd", one, shown, value=_name(one), words=words, value_2=_said(value),
+                value_3=_said(common), count=count, value_4=_name(shown),
+            )  # fmt: skip
 
 
 def _name(one: Offered | Network) -> str:
@@ -168,12 +151,11 @@ def operator_parts(case: Case) -> Found:
 def _versions(parts: list[Installed]) -> Found:
     """Compare the versions of the operator's own images: they carry its release."""
     own = [one for one in parts if one.version.startswith(_PREFIX)]
-    counts = Counter(one.version for one in own)
-    if len(counts) > 1:
-        usual = counts.most_common(1)[0][0]
-        odd = next(one for one in own if one.version != usual)
-        shown = next(one for one in own if one.version == usual)
-        yield problem("versions", odd, shown, usual=usual)
+    common, _ = usual(one.version for one in own)
+    odd = [one for one in own if one.version != common][:1]
+    for one in odd:
+        shown = next(one for one in own if one.version == common)
+        yield problem("versions", one, shown, usual=common)
 
 
 def policy_sriov(case: Case) -> Found:

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Final
 
 from weft.lint.facts import Partition
-from weft.lint.rule import Case, Found, Severity, problem
+from weft.lint.rule import Case, Found, Severity, path_of, problem
 
 _MOST: Final = 0x7FFF
 _MEMBER: Final = 0x8000
@@ -45,14 +45,10 @@ def _merged(rows: Iterable[Partition]) -> Iterator[Partition]:
     """
     found: dict[tuple[str, str, int], Partition] = {}
     for one in rows:
-        name = (one.at.text.name, one.name, one.key & _MOST)
-        own = tuple(
-            (who, one.full_by_default if kind is None else kind) for who, kind in one.members
-        )
-        first = found.get(name)
-        found[name] = (
-            replace(first, members=first.members + own) if first else replace(one, members=own)
-        )
+        name, default = (path_of(one), one.name, one.key & _MOST), one.full_by_default
+        own = tuple((who, default if full is None else full) for who, full in one.members)
+        before = found[name].members if name in found else ()
+        found[name] = replace(found.get(name, one), members=before + own)
     yield from found.values()
 
 
@@ -98,6 +94,7 @@ def _named(one: Partition) -> bool:
 def _members(one: Partition, rows: list[Partition]) -> Found:
     full = {who for who, is_full in one.members if is_full}
     limited = {who for who, _ in one.members} - full
+    default = one.key & _MOST == _MOST
     if not one.members:
         yield problem("empty", one)
     elif not full:
@@ -105,23 +102,14 @@ def _members(one: Partition, rows: list[Partition]) -> Found:
     elif any(other.at_index_0 and _has_full(other) for other in rows):
         pass  # NCCL takes the key of the job's partition
     elif limited & _ALL and not full - {"SELF", "ALL_SWITCHES", "ALL_ROUTERS"}:
-        default = one.key & _MOST == _MOST
         alone = not any(other is not one and _has_full(other) for other in rows)
-        yield problem(
-            "limited_hosts",
-            one,
-            names=" and ".join(sorted(full)),
-            end="" if alone else ", and NCCL takes P_Key index 0",
-            severity=Severity.ERROR if default and alone else Severity.WARNING,
-        )
-    default = one.key & _MOST == _MOST
+        end = "" if alone else ", and NCCL takes P_Key index 0"
+        severity = Severity.ERROR if default and alone else Severity.WARNING
+        names = " and ".join(sorted(full))
+        yield problem("limited_hosts", one, names=names, end=end, severity=severity)
     if default and ("SELF", False) in one.members:
         yield problem("limited_manager", one)
     if default and full and not (full | limited) & _ALL and not _named(one):
-        yield problem("no_host", one)  # fmt: skip
-    if (
-        default
-        and not full & {"SELF", "ALL", "ALL_CAS"}
-        and not any(w[:2] == "0x" for w in full)
-    ):
+        yield problem("no_host", one)
+    if default and not full & {"SELF", *_ALL} and not _hosts(one):
         yield problem("no_manager", one)

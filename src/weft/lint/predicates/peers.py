@@ -34,6 +34,10 @@ class _Written:
     shapes: frozenset[Path]
     """Statements without any number."""
 
+    def fact(self, line: int) -> Fact:
+        """Return a line as something that the switch sets."""
+        return Fact(at=Place(self.text, line=line), device=self.switch.name)
+
 
 def switch_unlike_peers(case: Case) -> Found:
     for fleet in case.fleets():
@@ -148,24 +152,10 @@ def _is_below(path: Path, lacks: set[Path]) -> bool:
 def _told(one: _Written, peers: Sequence[_Written], lacks: Sequence[Path]) -> Found:
     others = len(peers) - 1
     if len(lacks) > _MOST_ALIKE:
-        yield problem(
-            "other_kind",
-            Fact(at=Place(one.text, line=1), device=one.switch.name),
-            one=one,
-            count=len(lacks),
-            others=others,
-            value=next(o for o in peers if o is not one).switch.name,
-        )
+        other = next(other for other in peers if other is not one).switch.name
+        yield problem("other_kind", one.fact(1), lacks=lacks, others=others, value=other)
         return
     for path in sorted(lacks):
         shown = next(other for other in peers if path in other.lines)
-        here = one.lines.get(path[:-1], 1)
-        theirs = shown.switch.name
-        yield problem(
-            "lacks",
-            Fact(at=Place(one.text, line=here), device=one.switch.name),
-            Fact(at=Place(shown.text, line=shown.lines[path]), device=theirs),
-            one=one,
-            value=path[-1],
-            theirs=theirs,
-        )
+        here, theirs = one.fact(one.lines.get(path[:-1], 1)), shown.fact(shown.lines[path])
+        yield problem("lacks", here, theirs, value=path[-1])

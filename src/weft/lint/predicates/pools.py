@@ -84,9 +84,8 @@ def _nodes(given: Iterable[Address]) -> Found:
     for pool, nodes in by_pool.items():
         for node, count in held.items():
             if node not in nodes and count == len(by_pool) - 1 and count > 1:
-                yield problem(
-                    "lacks", next(iter(nodes.values())), pool=pool, node=node, count=count
-                )
+                first = next(iter(nodes.values()))
+                yield problem("lacks", first, pool=pool, node=node, count=count)
             elif node in nodes and count == 1 and len(by_pool) > _SOME:
                 yield problem("alone", nodes[node], pool=pool, node=node)
 
@@ -120,17 +119,12 @@ def _lengths(pool: AddressPool) -> Found:
 
 
 def _inside(one: AddressPool, size: int, bits: int) -> Found:
+    length, index = one.node_prefix, one.gateway_index
     if one.block is not None and one.block < 1:
         yield problem("blocks", one)
-    elif one.node_prefix is not None and not (
-        bits - size.bit_length() + 1 <= one.node_prefix <= bits
-    ):
+    elif length is not None and not bits - size.bit_length() < length <= bits:
         yield problem("node_prefix", one, bits=bits)
-    elif (
-        one.node_prefix is not None
-        and one.gateway_index is not None
-        and one.gateway_index >= 2 ** (bits - one.node_prefix)
-    ):
-        yield problem("index", one, value=2 ** (bits - one.node_prefix))
+    elif length is not None and index is not None and index >= 2 ** (bits - length):
+        yield problem("index", one, value=2 ** (bits - length))
     elif one.block is not None and one.block > size:
         yield problem("block", one, size=size)

@@ -65,16 +65,9 @@ def _filtered(
     prefixes = switch.of(facts.PrefixRow)
     if not any(_let_out(network, rows, prefixes) for _, network in links):
         address, network = links[0]
-        yield problem(
-            "none_out",
-            *rows[:1],
-            *(p for p in prefixes if p.name == rows[0].prefixes),
-            one,
-            address,
-            one=one,
-            count=len(links),
-            network=network,
-        )
+        listed = [row for row in prefixes if row.name == rows[0].prefixes]
+        seen = [*rows[:1], *listed, one, address]
+        yield problem("none_out", *seen, one=one, links=links, network=network)
 
 
 def _let_out(
@@ -91,14 +84,10 @@ def _listed(network: Subnet, name: str, prefixes: list[facts.PrefixRow]) -> bool
         outer = network_of(one.prefix)
         if one.name != name or outer is None or not covers(outer, network):
             continue
-        exact = one.least is None and one.most is None
         least = outer.prefixlen if one.least is None else one.least
-        most = outer.max_prefixlen if one.most is None else one.most
-        if (
-            network.prefixlen == outer.prefixlen
-            if exact
-            else least <= network.prefixlen <= most
-        ):
+        longest = least if one.least is None else outer.max_prefixlen  # neither: exactly that
+        most = longest if one.most is None else one.most
+        if least <= network.prefixlen <= most:
             return one.permit
     return False
 

@@ -5,38 +5,34 @@ from typing import Final
 
 from weft.lint.addresses import address_of, interface_of
 from weft.lint.document import whole
-from weft.lint.facts import Address, HashSeed, Neighbor, Option, Port, Side, Speaker
-from weft.lint.rule import Case, Device, Found, Severity, problem
+from weft.lint.facts import Address, HashSeed, Neighbor, Port, Side, Speaker
+from weft.lint.rule import Case, Device, Found, Severity, grouped, path_of, problem, repeated
 
 
 def address_duplicate(case: Case) -> Found:
     for fleet in case.fleets():
-        rows = [one for switch in fleet for one in switch.of(Address)]
-        yield from _twice(rows)
-        speakers: dict[str, Speaker] = {}
-        for switch in fleet:
-            for one in switch.of(Speaker):
-                first = speakers.setdefault(one.router_id, one) if one.router_id else one
-                if first.device != one.device:
-                    yield problem("router_id", one, first)
-    hosts = [one for one in case.of(Address) if one.side is Side.HOST]
-    yield from _twice(hosts)
+        yield from _twice([one for switch in fleet for one in switch.of(Address)])
+        speakers = (one for switch in fleet for one in switch.of(Speaker) if one.router_id)
+        for one, first in repeated(speakers, lambda one: one.router_id):
+            if first.device != one.device:
+                yield problem("router_id", one, first)
+    yield from _twice(case.of_hosts(Address))
 
 
 def _twice(rows: list[Address]) -> Found:
-    taken: dict[tuple[str, str], Address] = {}
-    for one in rows:
-        address = one.address.partition("/")[0]
-        if interface_of(one.address) is None:
-            yield problem("form", one)
-            continue
-        if address.lower().startswith("fe80"):
-            continue
-        first = taken.setdefault((one.vrf, address), one)
-        if first is not one and (first.device, first.port) != (one.device, one.port):
-            if _anycast(first, one):
-                continue
-            yield problem("address", one, first, address=address)
+    yield from (problem("form", one) for one in rows if interface_of(one.address) is None)
+    known = (one for one in rows if interface_of(one.address) and not _is_link_local(one))
+    for one, first in repeated(known, lambda one: (one.vrf, _host_part(one))):
+        if (first.device, first.port) != (one.device, one.port) and not _anycast(first, one):
+            yield problem("address", one, first, address=_host_part(one))
+
+
+def _host_part(one: Address) -> str:
+    return one.address.partition("/")[0]
+
+
+def _is_link_local(one: Address) -> bool:
+    return one.address.lower().startswith("fe80")
 
 
 def _anycast(first: Address, one: Address) -> bool:
@@ -51,7 +47,7 @@ def _anycast(first: Address, one: Address) -> bool:
 
 def address_gateway(case: Case) -> Found:
     fleets = [
-        {one.address.partition("/")[0]: one for switch in fleet for one in switch.of(Address)}
+        {_host_part(one): one for switch in fleet for one in switch.of(Address)}
         for fleet in case.fleets()
     ]
     cables = [one for switch in case.switches for one in switch.of(Port) if one.peer]
@@ -92,24 +88,20 @@ def _cabled(case: Case, rails: dict[str, Address], ports: list[Port]) -> Found:
     described = {one.device for one in ports}
     for switch in case.switches:
         for own in switch.of(Address):
-            rail = rails.get(own.address.partition("/")[0])
+            rail = rails.get(_host_part(own))
             port = cables.get((switch.name, own.port))
             if rail is None or switch.name not in described:
                 continue
             far = (port.peer, port.peer_port) if port else None
             crossed = far in named and far != (rail.device, rail.port)
-            if port is None or crossed or (port.peer in hosts and port.peer != rail.device):
-                yield problem(
-                    "cable",
-                    own,
-                    rail,
-                    *([port] if port else []),
-                    end=f"and is cabled to {port.peer} {port.peer_port}"
-                    if port
-                    else "and no cable is there",
-                )
+            if port is None:
+                yield problem("cable", own, rail, end="and no cable is there")
+            elif crossed or (port.peer in hosts and port.peer != rail.device):
+                end = f"and is cabled to {port.peer} {port.peer_port}"
+                yield problem("cable", own, rail, port, end=end)
 
 
+_RESERVED: Final = frozenset({0, 23456, 65535})
 _PRIVATE: Final = (range(64512, 65535), range(4_200_000_000, 4_294_967_295))
 
 
@@ -118,22 +110,15 @@ def bgp_asn(case: Case) -> Found:
         speakers = {switch.name: one for switch in fleet for one in switch.of(Speaker)}
         for one in speakers.values():
             if not any(one.asn in span for span in _PRIVATE):
-                yield problem(
-                    "public",
-                    one,
-                    severity=None
-                    if one.asn in {0, 23456, 65535}
-                    else Severity.WARNING
-                    if case.fabric or Side.JOB in case.sides
-                    else Severity.INFO,
-                )
+                sure = case.fabric or Side.JOB in case.sides
+                severity = Severity.WARNING if sure else Severity.INFO
+                reserved = one.asn in _RESERVED
+                yield problem("public", one, severity=None if reserved else severity)
         for switch in fleet:
             cables = {port.name: port.peer for port in switch.of(Port) if port.peer}
+            own = speakers.get(switch.name)
             for session in switch.of(Neighbor):
-                own, other = (
-                    speakers.get(switch.name),
-                    speakers.get(cables.get(session.peer, "")),
-                )
+                other = speakers.get(cables.get(session.peer, ""))
                 if own and other:
                     yield from _session(own, other, session)
         yield from _leaves(fleet, case.absent)
@@ -151,13 +136,10 @@ def _session(own: Speaker, other: Speaker, session: Neighbor) -> Found:
 
 def _leaves(fleet: list[Device], absent: frozenset[str]) -> Found:
     names = {switch.name for switch in fleet} | absent
-    leaves: dict[int, Speaker] = {}
-    for switch in fleet:
-        to_hosts = [p for p in switch.of(Port) if p.peer and p.peer not in names]
-        for one in switch.of(Speaker) if to_hosts else ():
-            first = leaves.setdefault(one.asn, one)
-            if first is not one:
-                yield problem("leaves", one, first)
+    leaves = (switch for switch in fleet if _leaf(switch, names))
+    speakers = (one for switch in leaves for one in switch.of(Speaker))
+    for one, first in repeated(speakers, lambda one: one.asn):
+        yield problem("leaves", one, first)
 
 
 def bgp_paths(case: Case) -> Found:
@@ -171,13 +153,10 @@ def bgp_paths(case: Case) -> Found:
                 few = one.paths is not None and one.paths < paths
                 if few and (one.paths == 1 or _leaf(switch, speakers.keys() | case.absent)):
                     yield problem("few", one, paths=paths, most=max(64, paths))
-                peers = {
-                    speakers[cables[s.peer]].asn
-                    for s in sessions
-                    if cables.get(s.peer) in speakers
-                }
+                known = [name for s in sessions if (name := cables.get(s.peer)) in speakers]
+                peers = {speakers[name].asn for name in known if name}
                 if one.relaxed is False and len(peers) > 1:
-                    yield problem("relaxed", one, count=len(peers))
+                    yield problem("relaxed", one, peers=peers)
 
 
 def _leaf(switch: Device, switches: AbstractSet[str]) -> bool:
@@ -252,20 +231,12 @@ def _seeds(case: Case) -> Found:
 
 def _kernel(case: Case) -> Found:
     """Judge the kernel of machines that forward: what they set is in a file of its own."""
-    files: dict[str, dict[str, Option]] = {}
-    for one in case.options("sysctl"):
-        files.setdefault(one.at.text.name, {})[one.name] = one
-    for rows in files.values():
-        if not rows.keys() & _FORWARDS.keys():
-            continue
+    for own in grouped(case.options("sysctl"), path_of).values():
+        rows = {one.name: one for one in own}
         for forward, policy in _FORWARDS.items():
             sets, hashes = rows.get(forward), rows.get(policy)
             if sets and sets.value == _OFF:
                 yield problem("forwarding", sets)
             elif sets and (hashes is None or hashes.value == _LAYER_3):
-                yield problem(
-                    "kernel",
-                    hashes or sets,
-                    end="" if hashes else ", its default",
-                    policy=policy,
-                )
+                end = "" if hashes else ", its default"
+                yield problem("kernel", hashes or sets, end=end, policy=policy)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from weft.lint.facts import Launch, Nodes, Option, RailTable, Slots, TreeSwitch
-from weft.lint.rule import Case, Found, problem
+from weft.lint.rule import Case, Found, problem, repeated
 
 
 def slurm_binding(case: Case) -> Found:
@@ -48,23 +48,20 @@ def _passes(one: Option) -> bool:
 
 def slurm_tree(case: Case) -> Found:
     rows = case.of(TreeSwitch)
-    by_name: dict[str, TreeSwitch] = {}
-    for one in rows:
-        if by_name.setdefault(one.name, one) is not one:
-            yield problem("twice", one, by_name[one.name])
+    for one, first in repeated(rows, lambda one: one.name):
+        yield problem("twice", one, first)
+    by_name = {one.name: one for one in reversed(rows)}
     above: dict[str, TreeSwitch] = {}
     for one in rows:
         for child in one.switches:
             if child not in by_name:
                 yield problem("child", one, child=child)
             elif above.setdefault(child, one) is not one:
-                yield problem(
-                    "parents", one, above[child], child=child, value=above[child].name
-                )
-    roots = [one for one in by_name.values() if one.name not in above]
+                yield problem("parents", one, above[child], child=child)
+    roots = [one for one in rows if by_name[one.name] is one and one.name not in above]
     if len(roots) > 1 and any(one.switches for one in rows):
         alone = [one for one in roots if not one.switches] or roots[1:]
-        yield problem("roots", alone[0], *roots[:1], count=len(roots))
+        yield problem("roots", alone[0], *roots[:1], roots=roots)
     elif rows and not roots:
         yield problem("ring", *rows)
     yield from _nodes(case, rows)
@@ -75,9 +72,7 @@ def _nodes(case: Case, rows: list[TreeSwitch]) -> Found:
     for one in rows:
         twice = [node for node in one.nodes if under.setdefault(node, one) is not one]
         if twice:
-            yield problem(
-                "leaves", one, under[twice[0]], twice=twice, value=under[twice[0]].name
-            )
+            yield problem("leaves", one, under[twice[0]], twice=twice)
     yield from _unplaced(case, under)
     known = {name for one in case.of(Nodes) for name in one.names}
     if not known or not rows:
@@ -85,9 +80,9 @@ def _nodes(case: Case, rows: list[TreeSwitch]) -> Found:
     missing, alien = sorted(known - under.keys()), sorted(under.keys() - known)
     if missing:
         shown = next(one for one in case.of(Nodes) if missing[0] in one.names)
-        yield problem("unplaced", shown, count=len(missing), missing=missing)
+        yield problem("unplaced", shown, missing=missing)
     if alien:
-        yield problem("alien", under[alien[0]], count=len(alien), alien=alien)
+        yield problem("alien", under[alien[0]], alien=alien)
 
 
 def _unplaced(case: Case, under: dict[str, TreeSwitch]) -> Found:
@@ -96,12 +91,6 @@ def _unplaced(case: Case, under: dict[str, TreeSwitch]) -> Found:
         hosts = {one.device: one for one in case.of(kind)}
         missing = sorted(hosts.keys() - under.keys())
         if missing and len(missing) * 2 < len(hosts):
-            yield problem(
-                "hosts",
-                hosts[missing[0]],
-                *list(under.values())[:1],
-                count=len(missing),
-                count_2=len(hosts),
-                missing=missing,
-            )
+            seen = [hosts[missing[0]], *list(under.values())[:1]]
+            yield problem("hosts", *seen, hosts=hosts, missing=missing)
             return

@@ -4,7 +4,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from weft.lint.names import names
-from weft.lint.rule import Case, Found, grouped, problem
+from weft.lint.rule import Case, Found, grouped, path_of, problem
 
 if TYPE_CHECKING:
     from weft.lint.facts import Option
@@ -18,8 +18,7 @@ _TOOLS: Final = ("mlnx_qos", "mlxconfig", "roce", "rdma")
 
 
 def host_unit(case: Case) -> Found:
-    units = grouped(case.options("systemd"), lambda one: one.at.text.name)
-    for name, rows in units.items():
+    for name, rows in grouped(case.options("systemd"), path_of).items():
         starts = [one for one in rows if one.name == "Service.ExecStart"]
         astray = [one for one in rows if one.name.endswith(".ExecStart") and one not in starts]
         if astray:
@@ -36,11 +35,7 @@ def host_unit(case: Case) -> Found:
         if not {"Unit.After", "Unit.Requires", "Unit.BindsTo"} & names.keys():
             yield problem("early", *starts, name=name)
         kind = names.get("Service.Type")
-        if (
-            kind is not None
-            and kind.value == "oneshot"
-            and "Service.RemainAfterExit" not in names
-        ):
+        if kind and kind.value == "oneshot" and "Service.RemainAfterExit" not in names:
             yield problem("dead", kind, name=name)
 
 
@@ -92,9 +87,8 @@ def _limits(rows: "list[Option]") -> Found:
 
 
 def _circle(rows: "list[Option]") -> Found:
-    before = {
-        unit: one for one in rows if one.name == "Unit.Before" for unit in one.value.split()
-    }
+    ahead = (one for one in rows if one.name == "Unit.Before")
+    before = {unit: one for one in ahead for unit in one.value.split()}
     for one in rows:
         for unit in one.value.split() if one.name == "Unit.After" else ():
             if unit in before:
