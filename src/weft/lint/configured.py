@@ -65,19 +65,8 @@ class Row:
 
 def _filled(template: str, fact: Fact) -> str:
     if "{" in template:
-        return template.format_map(_Fields(fact))
+        return template.format(fact)
     return str(getattr(fact, template)) if template else ""
-
-
-class _Fields(dict[str, Any]):
-    """The fields of a fact by name."""
-
-    def __init__(self, fact: Fact) -> None:
-        super().__init__()
-        self._fact = fact
-
-    def __missing__(self, name: str) -> Any:  # noqa: ANN401 - any field of a fact
-        return getattr(self._fact, name)
 
 
 def row_of(fact: Fact) -> Row | None:

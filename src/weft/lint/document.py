@@ -6,7 +6,7 @@ from functools import lru_cache
 from string import hexdigits
 from typing import Any, Final
 
-from weft.lint.text import JsonLocator, Locator, Place, Text
+from weft.lint.text import JsonLocator, Locator, Place, Text, deepest
 from weft.readers.untrusted import DEEPEST, MOST_NODES, Malformed, json_value, yaml_nodes
 
 
@@ -120,10 +120,7 @@ class _Marks:
     places: dict[tuple[str, ...], tuple[int, int]]
 
     def __call__(self, path: tuple[str, ...]) -> tuple[int, int]:
-        for length in range(len(path), -1, -1):
-            if path[:length] in self.places:
-                return self.places[path[:length]]
-        return 1, 1
+        return deepest(path, self.places) or (1, 1)
 
 
 @dataclass(slots=True)

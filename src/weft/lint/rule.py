@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final, TypeVar, cast
 
-from weft.inventory.severity import Severity
+from weft.inventory.severity import Severity as Severity  # noqa: PLC0414 - what rules need, from one place
 from weft.lint import facts
 from weft.lint.facts import (
     Address,
@@ -21,23 +21,6 @@ from weft.lint.facts import (
     Variable,
 )
 from weft.lint.text import Evidence
-
-__all__ = [
-    "OF_ETHERNET",
-    "Case",
-    "Device",
-    "Found",
-    "Layer",
-    "Match",
-    "Problem",
-    "Rule",
-    "Severity",
-    "grouped",
-    "path_of",
-    "problem",
-    "repeated",
-    "usual",
-]
 
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")

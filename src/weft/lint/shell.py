@@ -41,14 +41,7 @@ class Command:
 
     def options(self, *names: str) -> list[str]:
         """Return every value of an option that may be repeated."""
-        found = []
-        for number, word in enumerate(self.words):
-            if word in names and number + 1 < len(self.words):
-                found.append(self.words[number + 1])
-            head, equals, value = word.partition("=")
-            if equals and head in names:
-                found.append(value)
-        return found
+        return _values(self.words, names)
 
     def has(self, *names: str) -> bool:
         """Return whether one of the words stands there."""
@@ -61,11 +54,15 @@ def value_of(words: Sequence[str], *names: str) -> str:
     >>> value_of(("torchrun", "--nnodes", "2", "--nnodes=4"), "--nnodes")
     '4'
     """
-    found = ""
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    return next(iter(reversed(_values(words, names))), "")
+
+
+def _values(words: Sequence[str], names: Sequence[str]) -> list[str]:
+    found = []
+    for number, word in enumerate(words):
         head, equals, value = word.partition("=")
-        if head in names:
-            found = value if equals else following
+        if head in names and (equals or number + 1 < len(words)):
+            found.append(value if equals else words[number + 1])
     return found
 
 

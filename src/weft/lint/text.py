@@ -1,12 +1,13 @@
 """The text of a file, and places in it that findings point at."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import re2
 
+T = TypeVar("T")
 LONGEST_SHOWN = 160
 
 
@@ -80,6 +81,12 @@ class Place:
         return Evidence(file=self.text.name, line=max(line, 1), column=column, text=shown)
 
 
+def deepest(path: tuple[str, ...], places: Mapping[tuple[str, ...], T]) -> T | None:
+    """Return the place of the deepest part of a path that has one."""
+    parts = (path[:length] for length in range(len(path), -1, -1))
+    return next((places[part] for part in parts if part in places), None)
+
+
 _TOKEN = re2.compile(r'"((?:[^"\\]|\\.)*)"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
@@ -94,12 +101,11 @@ class JsonLocator:
         """Return line and column of the deepest part of the path that is there."""
         if self._places is None:
             self._places = dict(_walk(self.content))
-        for length in range(len(path), 0, -1):
-            at = self._places.get(path[:length])
-            if at is not None:
-                line = self.content.count("\n", 0, at) + 1
-                return line, at - self.content.rfind("\n", 0, at)
-        return 1, 1
+        at = deepest(path, self._places)
+        if at is None:
+            return 1, 1
+        line = self.content.count("\n", 0, at) + 1
+        return line, at - self.content.rfind("\n", 0, at)
 
 
 def _walk(content: str) -> Iterator[tuple[tuple[str, ...], int]]:

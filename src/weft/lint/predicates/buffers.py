@@ -414,4 +414,5 @@ def watchdog_queues(case: Case) -> Found:
                 if dog.queues is None or dog.poll_ms is not None:
                     continue
                 if overlap(dog.ports, pause.ports) and set(dog.queues) != wanted:
-                    yield problem("queues", dog, pause, wanted=wanted)
+                    watched, stopped = dog.queues or ("none",), wanted or ("none",)
+                    yield problem("queues", dog, pause, watched=watched, stopped=stopped)

@@ -14,7 +14,7 @@ from weft.lint.part import fact
 from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader, of_device
 from weft.lint.sections import numbers, speed_gbit
-from weft.lint.text import Text
+from weft.lint.text import Text, deepest
 
 _FAMILY: Final = ("address-family", "ipv4-unicast")
 _COMMAND: Final = re2.compile(r"(?m)^\s*nv set \S")
@@ -113,8 +113,7 @@ class _Places:
 
     def __call__(self, path: tuple[str, ...]) -> tuple[int, int]:
         """Return line and column of the deepest part of the path that was set."""
-        lengths = range(len(path), 0, -1)
-        return next((self.lines[path[:n]] for n in lengths if path[:n] in self.lines), 1), 1
+        return deepest(path, self.lines) or 1, 1
 
 
 def _names(key: str) -> Iterator[str]:
@@ -129,7 +128,7 @@ def _names(key: str) -> Iterator[str]:
 
 
 def _keys(part: Tree) -> list[str]:
-    """Return the keys of a mapping, or the one plain value."""
+    """Return the words of a setting: the keys of a mapping, or the one plain value."""
     if isinstance(part.value, dict):
         return list(part.value)
     return [part.string()] if part.string() else []
@@ -149,7 +148,7 @@ def _interfaces(tree: Tree) -> Iterator[facts.Fact]:
                 at = family.under("address", address).at
                 yield facts.Address(at=at, port=names[0], address=address, vrf=vrf)
         split = one.under("link", "breakout")
-        said = (word.rstrip("x") for word in _said(split) if word[:1].isdigit())
+        said = (word.rstrip("x") for word in _keys(split) if word[:1].isdigit())
         ways = whole(next(said, ""))
         if ways is not None:
             cages = tuple(f"{name}s" for name in names)
@@ -324,7 +323,7 @@ def _bytes(part: Tree) -> int | None:
 def _congestion(one: Tree) -> Iterator[facts.Fact]:
     for key, row in one["traffic-class"].items():
         marks, queues = row["ecn"], tuple(numbers(key))
-        said = next(iter(_said(marks)), "") in {"", "enable", "enabled", "on"}
+        said = next(iter(_keys(marks)), "") in {"", "enable", "enabled", "on"}
         yield fact(
             facts.Marking, row, queues=queues, pmax_percent=row["probability"],
             ecn=said and bool(marks or row["min-threshold-bytes"]),
@@ -390,7 +389,7 @@ def _filters(tree: Tree, bgp: Tree) -> Iterator[facts.Fact]:
     policy, family = tree.under("router", "policy"), bgp.under("address-family", "ipv4-unicast")
     for name, one in policy["prefix-list"].items():
         for rule in one["rule"].parts():
-            permit = "deny" not in _said(rule["action"])
+            permit = "deny" not in _keys(rule["action"])
             for prefix, match in rule["match"].items():
                 yield fact(
                     facts.PrefixRow, match, name=name, permit=permit, prefix=prefix,
@@ -398,13 +397,13 @@ def _filters(tree: Tree, bgp: Tree) -> Iterator[facts.Fact]:
                 )  # fmt: skip
     for name, one in policy["route-map"].items():
         for rule in one["rule"].parts():
-            match, permit = rule["match"], "deny" not in _said(rule["action"])
+            match, permit = rule["match"], "deny" not in _keys(rule["action"])
             other = set(match.value or ()) - {"type", "ip-prefix-list"}
-            prefixes = None if other else next(iter(_said(match["ip-prefix-list"])), "")
+            prefixes = None if other else next(iter(_keys(match["ip-prefix-list"])), "")
             yield facts.MapRow(at=rule.at, name=name, permit=permit, prefixes=prefixes)
     connected = family.under("redistribute", "connected")
     if connected and _on(connected):
-        name = next(iter(_said(connected["route-map"])), "")
+        name = next(iter(_keys(connected["route-map"])), "")
         yield facts.Announced(at=connected.at, route_map=name)
     for prefix, one in family["aggregate-route"].items():
         yield facts.Aggregate(at=one.at, prefix=prefix)
@@ -412,11 +411,6 @@ def _filters(tree: Tree, bgp: Tree) -> Iterator[facts.Fact]:
         keepalive, hold = (group["timers"][name] for name in ("keepalive", "hold"))
         if keepalive.number() is not None and hold.number() is not None:
             yield fact(facts.Timers, group["timers"], keepalive_s=keepalive, hold_s=hold)
-
-
-def _said(part: Tree) -> list[str]:
-    """Return the words of a setting: a value, or keys without values."""
-    return [part.string()] if part.string() else _keys(part)
 
 
 _PARTS: Final[tuple[Callable[[Tree], Iterator[facts.Fact]], ...]] = (

@@ -13,14 +13,6 @@ from weft.lint.reader import File, Reader, of_device
 from weft.lint.sections import numbers
 
 _TABLES: Final = frozenset(names("sonic.tables"))
-_MAPS: Final = {
-    "DSCP_TO_TC_MAP": facts.Map.DSCP_TO_CLASS,
-    "TC_TO_QUEUE_MAP": facts.Map.CLASS_TO_QUEUE,
-    "TC_TO_PRIORITY_GROUP_MAP": facts.Map.CLASS_TO_GROUP,
-    "MAP_PFC_PRIORITY_TO_QUEUE": facts.Map.PAUSE_TO_QUEUE,
-    "PFC_PRIORITY_TO_QUEUE_MAP": facts.Map.PAUSE_TO_QUEUE,
-    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": facts.Map.PAUSE_TO_GROUP,
-}
 _USES: Final = {
     "dscp_to_tc_map": ("DSCP_TO_TC_MAP", facts.Map.DSCP_TO_CLASS),
     "tc_to_queue_map": ("TC_TO_QUEUE_MAP", facts.Map.CLASS_TO_QUEUE),
@@ -28,6 +20,8 @@ _USES: Final = {
     "pfc_to_queue_map": ("MAP_PFC_PRIORITY_TO_QUEUE", facts.Map.PAUSE_TO_QUEUE),
     "pfc_to_pg_map": ("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", facts.Map.PAUSE_TO_GROUP),
 }
+"""What a port may use, with the table that holds it."""
+_MAPS: Final = (*_USES.values(), ("PFC_PRIORITY_TO_QUEUE_MAP", facts.Map.PAUSE_TO_QUEUE))
 _GIGABIT: Final = 1000
 _TWO_PARTS: Final = 2
 
@@ -147,7 +141,7 @@ def _link_local(tree: Tree) -> set[str] | None:
 
 
 def _maps(tree: Tree) -> Iterator[facts.Fact]:
-    for table, kind in _MAPS.items():
+    for table, kind in _MAPS:
         for name, rows in tree[table].items():
             for key, value in rows.items():
                 given = {"kind": kind, "table": name, "source": whole(key)}
