@@ -9,4 +9,4 @@ def flaw(at: Place, name: str, /, **words: object) -> Flaw:
     """Return a flaw of the table; its texts name the words."""
     row: dict[str, str] = rows("weft.lint", "flaws.yaml")[name]  # type: ignore[call-overload]
     texts = {key: row[key].format(**words) for key in ("message", "fix")}
-    return Flaw(at=at, rule=row["rule"], **texts)
+    return Flaw(at=at, rule=row.get("rule", "broken_line"), **texts)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final, TypeVar, cast
 
-from weft.inventory.severity import Severity as Severity  # noqa: PLC0414 - what rules need, from one place
+from weft.inventory.severity import Severity as Severity  # noqa: PLC0414 - predicates take it from here
 from weft.lint import facts
 from weft.lint.facts import (
     Address,
@@ -119,6 +119,16 @@ class _Sorted:
         return cast("list[F]", self._by_kind.get(kind, []))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedQueue:
+    """An ECN profile on a queue of some ports; ``ports`` empty: of all."""
+
+    use: Fact
+    marking: facts.Marking
+    queue: int
+    ports: tuple[str, ...]
+
+
 class Device(_Sorted):
     """One switch with the facts of its files."""
 
@@ -129,6 +139,50 @@ class Device(_Sorted):
         self.name, self.fleet = name, fleet
         self.texts = tuple({fact.at.text: None for fact in known})
         """The files that it was read from."""
+
+    def table(self, kind: facts.Map) -> dict[int, facts.Mapped]:
+        """Return a map of labels as its ports use it; unused tables are left out."""
+        names = {one.table for one in self.of(facts.MapUse) if one.kind is kind}
+        rows = (one for one in self.of(facts.Mapped) if one.kind is kind)
+        return {one.source: one for one in rows if not names or one.table in names}
+
+    def _targets(self, kind: facts.Map) -> frozenset[int]:
+        """Return where the paused priorities lead; to the same number where a map is silent."""
+        rows = self.table(kind)
+        return frozenset(rows[one].target if one in rows else one for one in self.paused)
+
+    @cached_property
+    def paused(self) -> frozenset[int]:
+        """The priorities that some port pauses."""
+        return frozenset(n for one in self.of(facts.Pause) for n in one.priorities)
+
+    @cached_property
+    def lossless_queues(self) -> frozenset[int]:
+        """The queues of the paused priorities."""
+        return self._targets(facts.Map.PAUSE_TO_QUEUE)
+
+    @cached_property
+    def marked(self) -> list[MarkedQueue]:
+        """Every queue that has an ECN profile."""
+        direct = [one for one in self.of(facts.Marking) if not one.name]
+        named = grouped((one for one in self.of(facts.Marking) if one.name), lambda m: m.name)
+        return [
+            MarkedQueue(use=one, marking=one, queue=queue, ports=one.ports)
+            for one in direct
+            for queue in one.queues
+        ] + [
+            MarkedQueue(use=use, marking=one, queue=use.queue, ports=use.ports)
+            for use in self.of(facts.QueueUse)
+            for one in named.get(use.marking, [])
+        ]
+
+    @cached_property
+    def lossless_profiles(self) -> list[tuple[facts.GroupUse, facts.BufferProfile]]:
+        """The buffer profiles of paused priority groups with their use."""
+        profiles = {one.name: one for one in self.of(facts.BufferProfile)}
+        groups = self._targets(facts.Map.PAUSE_TO_GROUP)
+        uses = (use for use in self.of(facts.GroupUse) if use.ingress and use.group in groups)
+        return [(use, profiles[use.profile]) for use in uses if use.profile in profiles]
 
 
 class Case(_Sorted):
@@ -155,6 +209,16 @@ class Case(_Sorted):
     def of_hosts(self, kind: type[F]) -> list[F]:
         """Return the facts of a kind that hosts set."""
         return [one for one in self.of(kind) if getattr(one, "side", None) is Side.HOST]
+
+    @cached_property
+    def host_pauses(self) -> list[facts.Pause]:
+        """What NICs pause, where they pause anything."""
+        return [one for one in self.of_hosts(facts.Pause) if one.priorities]
+
+    @cached_property
+    def host_map(self) -> dict[int, facts.Mapped]:
+        """The priority that NICs give each DSCP."""
+        return {one.source: one for one in self.of_hosts(facts.Mapped)}
 
     @cached_property
     def files(self) -> frozenset[str]:

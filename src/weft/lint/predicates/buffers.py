@@ -6,17 +6,7 @@ import re2
 
 from weft import units
 from weft.lint import facts
-from weft.lint.quality import (
-    CNP_DSCP,
-    host_pauses,
-    lossless_profiles,
-    lossless_queues,
-    marked,
-    overlap,
-    paused,
-    table,
-    target,
-)
+from weft.lint.quality import CNP_DSCP, overlap, target
 from weft.lint.rule import Case, Device, Found, Severity, problem
 from weft.network.headroom import (
     LIGHT_M_PER_S,
@@ -34,8 +24,8 @@ _LOW: Final = -5
 def buffer_alpha(case: Case) -> Found:
     for switch in case.switches:
         profiles = {one.name: one for one in switch.of(facts.BufferProfile)}
-        queues = lossless_queues(switch)
-        ingress = [profile for _, profile in lossless_profiles(switch)]
+        queues = switch.lossless_queues
+        ingress = [profile for _, profile in switch.lossless_profiles]
         for profile in {one.name: one for one in ingress}.values():
             alpha = profile.alpha_exponent
             if alpha is not None and not _LOW <= alpha <= _HIGH:
@@ -62,7 +52,7 @@ def buffer_pool(case: Case) -> Found:
         pools = [one for one in switch.of(facts.BufferPool) if one.direction == "ingress"]
         taken = sum(
             (profile.size_bytes or 0) * max(1, len(use.ports))
-            for use, profile in lossless_profiles(switch)
+            for use, profile in switch.lossless_profiles
         )
         shared = sum(one.size_bytes or 0 for one in pools)
         for pool in pools:
@@ -102,7 +92,7 @@ def buffer_profile(case: Case) -> Found:
 
 
 def _unreserved(switch: Device, pools: dict[str, facts.BufferPool]) -> Found:
-    seen = {profile.name: profile for _, profile in lossless_profiles(switch)}
+    seen = {profile.name: profile for _, profile in switch.lossless_profiles}
     for one in seen.values():
         pool = pools.get(one.pool)
         if pool is None or pool.headroom_bytes or one.size_bytes is None or not one.xoff_bytes:
@@ -121,9 +111,9 @@ def _turned(use: facts.GroupUse, profile: facts.BufferProfile, pool: facts.Buffe
 def _narrow(
     switch: Device, pools: dict[str, facts.BufferPool], profiles: dict[str, facts.BufferProfile]
 ) -> Found:
-    entered = [pools.get(profile.pool) for _, profile in lossless_profiles(switch)]
+    entered = [pools.get(profile.pool) for _, profile in switch.lossless_profiles]
     admitted = max((one.size_bytes or 0 for one in entered if one), default=0)
-    queues = lossless_queues(switch)
+    queues = switch.lossless_queues
     leaving = (use for use in switch.of(facts.GroupUse) if not use.ingress)
     names = {use.profile for use in leaving if use.group in queues}
     for name in sorted(names & profiles.keys()):
@@ -134,7 +124,7 @@ def _narrow(
 
 def headroom_missing(case: Case) -> Found:
     for switch in case.switches:
-        found = list(lossless_profiles(switch))
+        found = switch.lossless_profiles
         for use, profile in found:
             if profile.xoff_bytes is None or profile.xoff_bytes <= 0:
                 yield problem("no_headroom", use, profile)
@@ -189,7 +179,7 @@ def headroom_short(case: Case) -> Found:
         lengths = {p: c for c in switch.of(facts.CableLength) for p in c.ports}
         everywhere = next((c for c in switch.of(facts.CableLength) if not c.ports), None)
         worst: dict[tuple[str, float, float], _Sized] = {}
-        for use, profile in lossless_profiles(switch):
+        for use, profile in switch.lossless_profiles:
             for name in use.ports or tuple(speeds):
                 port, cable = speeds.get(name), lengths.get(name, everywhere)
                 if port and port.speed_gbit and cable:
@@ -217,7 +207,7 @@ def headroom_cable(case: Case) -> Found:
         if longest and case.cluster and longest.length_m < planned_m:
             yield problem("planned", longest, case.cluster, planned_m=planned_m)
         profiles = dict[tuple[str, float], tuple[facts.GroupUse, facts.CableLength]]()
-        for use, profile in lossless_profiles(switch):
+        for use, profile in switch.lossless_profiles:
             for cable in (lengths[port] for port in use.ports if port in lengths):
                 profiles.setdefault((profile.name, cable.length_m), (use, cable))
         for (name, length_m), (use, cable) in profiles.items():
@@ -269,9 +259,9 @@ def ecn_above_pause(case: Case) -> Found:
     for switch in case.switches:
         ports = len({one.name for one in switch.of(facts.Port) if one.speed_gbit or one.peer})
         pools = {one.name: one for one in switch.of(facts.BufferPool)}
-        queues = lossless_queues(switch)
-        marks = [one.marking for one in marked(switch) if one.queue in queues]
-        for use, profile in lossless_profiles(switch):
+        queues = switch.lossless_queues
+        marks = [one.marking for one in switch.marked if one.queue in queues]
+        for use, profile in switch.lossless_profiles:
             limit = _pause_bytes(profile, pools.get(profile.pool), max(ports, 1))
             if limit is None:
                 continue
@@ -323,22 +313,22 @@ _LATE: Final = 8
 
 def ecn_averaging(case: Case) -> Found:
     for switch in case.switches:
-        queues = lossless_queues(switch)
-        for one in marked(switch):
+        queues = switch.lossless_queues
+        for one in switch.marked:
             weight = one.marking.averaging_exponent
             if one.queue in queues and weight is not None and weight >= _LATE:
                 yield problem("averaged", one.marking, one=one, value=2**weight)
 
 
 def pfc_asymmetric(case: Case) -> Found:
-    switches = [switch for switch in case.switches if paused(switch)]
+    switches = [switch for switch in case.switches if switch.paused]
     if not switches:
         return
     pausing = {one.at.text.parent for one in case.of_hosts(facts.Pause)}
     hosts: list[facts.Fact] = [*case.of(facts.Mark), *case.of(facts.Congestion)]
     hosts += case.of_hosts(facts.Trust)
     without = {one.at.text.parent: one for one in reversed(hosts)}
-    shown, least = switches[0].of(facts.Pause)[:1], min(paused(switches[0]))
+    shown, least = switches[0].of(facts.Pause)[:1], min(switches[0].paused)
     for folder, one in without.items():
         if folder not in pausing:
             yield problem("no_pause_on_hosts", one, *shown, switches=switches, least=least)
@@ -347,14 +337,14 @@ def pfc_asymmetric(case: Case) -> Found:
 def pfc_off(case: Case) -> Found:
     for switch in case.switches:
         rows = switch.of(facts.Pause)
-        classes = table(switch, facts.Map.DSCP_TO_CLASS)
+        classes = switch.table(facts.Map.DSCP_TO_CLASS)
         special = [row for row in classes.values() if row.target and row.source != CNP_DSCP]
         ecn = any(one.ecn for one in switch.of(facts.Marking))
-        wanted = special and (rows or host_pauses(case)) and not _lossy(switch)
-        if wanted and not paused(switch):
+        wanted = special and (rows or case.host_pauses) and not _lossy(switch)
+        if wanted and not switch.paused:
             seen = [*rows[:1], special[0]]
             yield problem("off", *seen, severity=Severity.WARNING if ecn else None)
-    if any(paused(switch) for switch in case.switches):
+    if any(switch.paused for switch in case.switches):
         for one in case.of_hosts(facts.Pause):
             if not one.priorities:
                 yield problem("nics_off", one)
@@ -368,9 +358,9 @@ def _lossy(switch: Device) -> bool:
 def pfc_with_link_pause(case: Case) -> Found:
     for one in case.of(facts.LinkPause):
         if one.side is facts.Side.HOST:
-            both = bool(host_pauses(case)) or case.fabric == "roce"
+            both = bool(case.host_pauses) or case.fabric == "roce"
         else:
-            both = any(paused(switch) for switch in case.switches if switch.name == one.device)
+            both = any(switch.paused for switch in case.switches if switch.name == one.device)
         if one.on and both:
             yield problem("both", one)
 
@@ -407,7 +397,7 @@ def _unwatched(switch: Device, on: list[facts.Pause], dogs: list[facts.Watchdog]
 
 def watchdog_queues(case: Case) -> Found:
     for switch in case.switches:
-        rows = table(switch, facts.Map.PAUSE_TO_QUEUE)
+        rows = switch.table(facts.Map.PAUSE_TO_QUEUE)
         for pause in switch.of(facts.Pause):
             wanted = {target(rows, one) for one in pause.priorities}
             for dog in switch.of(facts.Watchdog):

@@ -7,27 +7,14 @@ from typing import Final
 from weft.lint import facts
 from weft.lint.document import whole
 from weft.lint.names import names
-from weft.lint.quality import (
-    CLASSES,
-    ECN_BITS,
-    MarkedQueue,
-    dscp_class,
-    host_map,
-    host_pauses,
-    lossless_queues,
-    marked,
-    paused,
-    table,
-    target,
-    traffic_classes,
-)
-from weft.lint.rule import Case, Device, Found, path_of, problem, usual
+from weft.lint.quality import CLASSES, ECN_BITS, target, traffic_classes
+from weft.lint.rule import Case, Device, Found, MarkedQueue, path_of, problem, usual
 
 
 def ecn_queue(case: Case) -> Found:
     for switch in case.switches:
-        queues = lossless_queues(switch)
-        found = list(marked(switch))
+        queues = switch.lossless_queues
+        found = switch.marked
         if not queues or not switch.of(facts.Marking):
             on = [one for one in switch.of(facts.Pause) if one.priorities]
             if queues:
@@ -40,7 +27,7 @@ def ecn_queue(case: Case) -> Found:
                 yield problem("other_queue", one.use, one=one, least=min(queues))
 
 
-def _also(found: list[MarkedQueue], queues: set[int]) -> bool:
+def _also(found: list[MarkedQueue], queues: frozenset[int]) -> bool:
     return any(one.queue in queues for one in found)
 
 
@@ -67,8 +54,8 @@ def ecn_switches_differ(case: Case) -> Found:
     for fleet in case.fleets():
         rows: list[facts.Marking] = []
         for switch in fleet:
-            queues = lossless_queues(switch)
-            rows += [one.marking for one in marked(switch) if one.queue in queues]
+            queues = switch.lossless_queues
+            rows += [one.marking for one in switch.marked if one.queue in queues]
         common, _ = usual(map(_of, rows))
         shown = next((one for one in rows if _of(one) == common), None)
         if shown is None or _by_speed(fleet):
@@ -111,14 +98,14 @@ def ecn_thresholds(case: Case) -> Found:
 
 def lossy_in_lossless(case: Case) -> Found:
     for switch in case.switches:
-        classes = paused(switch)
-        groups = table(switch, facts.Map.PAUSE_TO_GROUP)
+        classes = switch.paused
+        groups = switch.table(facts.Map.PAUSE_TO_GROUP)
         lossless = {
-            facts.Map.CLASS_TO_QUEUE: lossless_queues(switch),
+            facts.Map.CLASS_TO_QUEUE: switch.lossless_queues,
             facts.Map.CLASS_TO_GROUP: {target(groups, one) for one in classes},
         }
         for kind, targets in lossless.items():
-            rows = table(switch, kind)
+            rows = switch.table(kind)
             held = {target(rows, one) for one in classes}
             for source, row in rows.items() if classes else ():
                 if source not in classes and row.target in targets & held:
@@ -157,7 +144,7 @@ def _unmapped(switch: Device, lossless: dict[str, facts.Pause]) -> Found:
 
 
 def _buffers(switch: Device, lossless: set[str]) -> Found:
-    queues = lossless_queues(switch)
+    queues = switch.lossless_queues
     uses = [one for one in switch.of(facts.GroupUse) if not one.ingress and one.group in queues]
     by_port = {port: one for one in uses for port in one.ports if port in lossless}
     common, count = usual(one.profile for one in by_port.values())
@@ -177,10 +164,10 @@ _Rows = dict[int, facts.Mapped]
 
 def qos_class_and_queue(case: Case) -> Found:
     for switch in case.switches:
-        lossless = paused(switch)
-        queues = table(switch, facts.Map.CLASS_TO_QUEUE)
-        stops = queues, table(switch, facts.Map.PAUSE_TO_QUEUE)
-        holds = table(switch, facts.Map.CLASS_TO_GROUP), table(switch, facts.Map.PAUSE_TO_GROUP)
+        lossless = switch.paused
+        queues = switch.table(facts.Map.CLASS_TO_QUEUE)
+        stops = queues, switch.table(facts.Map.PAUSE_TO_QUEUE)
+        holds = switch.table(facts.Map.CLASS_TO_GROUP), switch.table(facts.Map.PAUSE_TO_GROUP)
         for priority in sorted(lossless):
             yield from _apart(priority, stops, "sends {} through queue", "queue")
             if any(holds):
@@ -199,16 +186,16 @@ def _apart(priority: int, maps: tuple[_Rows, _Rows], what: str, place: str) -> F
         yield problem("apart", *shown, value=value, goes=goes, place=place, stopped=stopped)
 
 
-def _unreached(switch: Device, lossless: set[int]) -> Found:
+def _unreached(switch: Device, lossless: frozenset[int]) -> Found:
     """Yield lossless classes that no packet comes to."""
-    classes = table(switch, facts.Map.DSCP_TO_CLASS)
+    classes = switch.table(facts.Map.DSCP_TO_CLASS)
     reached = {row.target for row in classes.values()}
     for priority in sorted(lossless - reached) if classes else ():
         shown = next(one for one in switch.of(facts.Pause) if priority in one.priorities)
         yield problem("unreached", shown, priority=priority)
 
 
-def _shared(priority: int, lossless: set[int], queues: _Rows) -> Found:
+def _shared(priority: int, lossless: frozenset[int], queues: _Rows) -> Found:
     """Yield a lossless class whose queue a lossy class uses as well."""
     queue = target(queues, priority)
     others = (c for c in range(CLASSES) if c not in lossless and target(queues, c) == queue)
@@ -222,7 +209,7 @@ def qos_cnp_class(case: Case) -> Found:
     marks = [one for one in case.of(facts.Congestion) if one.name == "cnp_dscp"]
     priorities = [one for one in case.of(facts.Congestion) if one.name == "cnp_802p_prio"]
     for switch in case.switches:
-        classes, lossless = table(switch, facts.Map.DSCP_TO_CLASS), paused(switch)
+        classes, lossless = switch.table(facts.Map.DSCP_TO_CLASS), switch.paused
         for one in marks if classes and lossless else ():
             row = classes.get(one.value)
             given = row.target if row else 0
@@ -234,14 +221,14 @@ def qos_cnp_class(case: Case) -> Found:
             else:
                 yield from _turn(switch, one, given)
     for one in marks:
-        row = host_map(case).get(one.value)
+        row = case.host_map.get(one.value)
         for priority in priorities:
             if row and row.target != priority.value:
                 yield problem("differs", priority, row)
 
 
 def _turn(switch: Device, one: facts.Congestion, given: int) -> Found:
-    queue = target(table(switch, facts.Map.CLASS_TO_QUEUE), given)
+    queue = target(switch.table(facts.Map.CLASS_TO_QUEUE), given)
     for fact, number, turn in _turns(switch):
         if number == queue and not turn.strict:
             yield problem("turns", fact, turn, one, queue=queue, switch=switch)
@@ -249,12 +236,12 @@ def _turn(switch: Device, one: facts.Congestion, given: int) -> Found:
 
 
 def qos_congestion_priority(case: Case) -> Found:
-    lossless = _lossless(host_pauses(case))
+    lossless = _lossless(case.host_pauses)
     enables = [one for one in case.of(facts.Congestion) if one.priority is not None]
     said = {(one.name, one.priority) for one in enables}
     for one in enables:
         if one.value and lossless and one.priority not in lossless:
-            yield problem("other", one, *host_pauses(case)[:1], least=min(lossless))
+            yield problem("other", one, *case.host_pauses[:1], least=min(lossless))
         elif not one.value and one.priority in lossless:
             yield problem("off", one, value=one.name.removesuffix("_enable"))
     for name, other in (
@@ -285,15 +272,15 @@ def qos_congestion_values(case: Case) -> Found:
 
 
 def qos_host_and_switch(case: Case) -> Found:
-    pauses, rows = host_pauses(case), host_map(case)
+    pauses, rows = case.host_pauses, case.host_map
     for switch in case.switches:
         on = [one for one in switch.of(facts.Pause) if one.priorities]
-        theirs = paused(switch)
+        theirs = switch.paused
         for one in pauses:
             if theirs and set(one.priorities) != theirs:
                 mine = set(one.priorities)
                 yield problem("pauses", one, *on[:1], mine=mine, switch=switch, theirs=theirs)
-        classes = table(switch, facts.Map.DSCP_TO_CLASS)
+        classes = switch.table(facts.Map.DSCP_TO_CLASS)
         for dscp, row in rows.items() if classes else ():
             given = classes[dscp].target if dscp in classes else 0
             apart = given != row.target
@@ -302,12 +289,12 @@ def qos_host_and_switch(case: Case) -> Found:
                 yield problem("map", *seen, dscp=dscp, row=row, given=given, switch=switch)
 
 
-def _lossless(pauses: list[facts.Pause]) -> set[int]:
-    return {priority for one in pauses for priority in one.priorities}
+def _lossless(pauses: list[facts.Pause]) -> frozenset[int]:
+    return frozenset(priority for one in pauses for priority in one.priorities)
 
 
 def qos_job_and_host(case: Case) -> Found:
-    rows, pauses = host_map(case), host_pauses(case)
+    rows, pauses = case.host_map, case.host_pauses
     lossless = _lossless(pauses)
     for one, value in traffic_classes(case):
         for mark in case.of(facts.Mark):
@@ -324,9 +311,9 @@ def qos_job_and_host(case: Case) -> Found:
 def _priority(
     one: facts.Variable,
     dscp: int,
-    rows: dict[int, facts.Mapped],
+    rows: _Rows,
     pauses: list[facts.Pause],
-    lossless: set[int],
+    lossless: frozenset[int],
 ) -> Found:
     """Yield a DSCP whose priority is not paused; by default the NIC takes DSCP / 8."""
     priority = rows[dscp].target if dscp in rows else dscp // CLASSES
@@ -342,11 +329,11 @@ def qos_job_and_switch(case: Case) -> Found:
     yield from _unmarked(case)
     labels += [(one, one.tool, one.traffic_class // ECN_BITS) for one in case.of(facts.Mark)]
     for switch in case.switches:
-        lossless = paused(switch)
-        if not lossless or not table(switch, facts.Map.DSCP_TO_CLASS):
+        lossless = switch.paused
+        if not lossless or not switch.table(facts.Map.DSCP_TO_CLASS):
             continue
         for fact, name, dscp in labels:
-            row = dscp_class(switch, dscp)
+            row = switch.table(facts.Map.DSCP_TO_CLASS).get(dscp)
             given = row.target if row else 0
             if given not in lossless:
                 seen = [fact, *([row] if row else []), *switch.of(facts.Pause)[:1]]
@@ -362,15 +349,15 @@ def _unmarked(case: Case) -> Found:
     if list(traffic_classes(case)) or case.of(facts.Mark) or not jobs:
         return
     for switch in case.switches:
-        rows = table(switch, facts.Map.DSCP_TO_CLASS)
+        rows = switch.table(facts.Map.DSCP_TO_CLASS)
         given = rows[0].target if 0 in rows else 0
-        if rows and paused(switch) and given not in paused(switch):
-            seen, names = [jobs[0], *switch.of(facts.Pause)[:1]], _and(paused(switch))
+        if rows and switch.paused and given not in switch.paused:
+            seen, names = [jobs[0], *switch.of(facts.Pause)[:1]], _and(switch.paused)
             yield problem("unmarked", *seen, given=given, switch=switch, list=names)
             return
 
 
-def _and(numbers: set[int]) -> str:
+def _and(numbers: frozenset[int]) -> str:
     return " and ".join(str(one) for one in sorted(numbers))
 
 
@@ -395,7 +382,7 @@ def _pauses(fleet: list[Device]) -> Found:
 
 def _maps(fleet: list[Device]) -> Found:
     for kind in (facts.Map.DSCP_TO_CLASS, facts.Map.CLASS_TO_QUEUE, facts.Map.PAUSE_TO_QUEUE):
-        tables = [rows for switch in fleet if (rows := table(switch, kind))]
+        tables = [rows for switch in fleet if (rows := switch.table(kind))]
         sources = {source for rows in tables for source in rows}
         for source in sorted(sources):
             common, _ = usual(
@@ -415,7 +402,7 @@ _ALL: Final = 100
 
 def scheduler_shares(case: Case) -> Found:
     for switch in case.switches:
-        queues = lossless_queues(switch)
+        queues = switch.lossless_queues
         turns = list(_turns(switch))
         for fact, queue, turn in turns:
             if queue in queues and turn.strict and _others_strict(turns) < len(turns):
@@ -466,6 +453,6 @@ def _unsaid(case: Case, *, by_dscp: bool) -> Found:
     said = set(map(path_of, case.of_hosts(facts.Trust)))
     rows = case.of_hosts(facts.Mapped)
     mapped = {path_of(one): one for one in rows if one.kind is facts.Map.DSCP_TO_CLASS}
-    for one in host_pauses(case) if by_dscp else ():
+    for one in case.host_pauses if by_dscp else ():
         if path_of(one) in mapped.keys() - said:
             yield problem("unsaid", one, mapped[path_of(one)])
