@@ -2,9 +2,11 @@
 
 A rule of ``tables/*.yaml`` has an ``about`` (the four sections of its page) and ``rows``. Where
 these do not suffice it has ``messages``, and a function of its name in the module of
-``weft.lint.predicates`` named as the table yields ``problem`` with the name of one of them. A
-rule with neither reports what readers could not accept (``Flaw``). An entry ``defaults`` holds
-what the rules after it have in common, a rule what its rows have.
+``weft.lint.predicates`` named as the table yields ``problem`` with the name of one of them. It is
+called with each thing that its first parameter is: a kind of fact, a switch (``Device``), a fleet
+of switches (``list[Device]``), all that was read (``Case``). A rule with neither reports what
+readers could not accept (``Flaw``). An entry ``defaults`` holds what the rules after it have in
+common, a rule what its rows have.
 A row names one kind of fact (``of``) and tests of its fields (``when``); the first row that
 holds for a fact reports it, or each that does where the rule says ``every``. A test is a value,
 a list of values, or ``OPERATORS`` by name.
@@ -19,14 +21,14 @@ from dataclasses import fields
 from importlib import import_module
 from operator import attrgetter
 from string import Formatter
-from typing import Any, Final
+from typing import Any, Final, get_type_hints
 
 from weft.inventory import table as inventory_tables
 from weft.lint import facts as vocabulary
 from weft.lint import predicates
 from weft.lint.document import whole
 from weft.lint.facts import Fact, Side
-from weft.lint.rule import Case, Found, Layer, Match, Problem, Rule, Severity
+from weft.lint.rule import Case, Device, Found, Layer, Match, Problem, Rule, Severity
 from weft.readers.matcher import pattern
 
 Row = Mapping[str, Any]
@@ -93,9 +95,23 @@ def _predicate(table: str, row: Row) -> Callable[[Case], Found]:
     """Return the function for what the rows of a rule cannot say."""
     if "messages" not in row:
         return lambda _: iter(())
-    module = import_module(f"{predicates.__name__}.{table}")
-    found: Callable[[Case], Found] = getattr(module, row["rule"])
+    predicate = getattr(import_module(f"{predicates.__name__}.{table}"), row["rule"])
+    (_, subject), *others = get_type_hints(predicate).items()
+
+    def found(case: Case) -> Found:
+        for one in _subjects(case, subject):
+            yield from predicate(one, case) if len(others) > 1 else predicate(one)
+
     return found
+
+
+def _subjects(case: Case, kind: Any) -> Iterable[Any]:  # noqa: ANN401 - a type
+    """Return what a predicate is about, by the type of its first parameter."""
+    if kind is Case:
+        return (case,)
+    if kind is Device:
+        return case.switches
+    return case.fleets() if kind == list[Device] else case.of(kind)
 
 
 def _worded(messages: Mapping[str, Mapping[str, str]], match: Match) -> Problem:

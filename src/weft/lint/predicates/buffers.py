@@ -21,46 +21,44 @@ _HIGH: Final = 4
 _LOW: Final = -5
 
 
-def buffer_alpha(case: Case) -> Found:
-    for switch in case.switches:
-        profiles = {one.name: one for one in switch.of(facts.BufferProfile)}
-        queues = switch.lossless_queues
-        ingress = [profile for _, profile in switch.lossless_profiles]
-        for profile in {one.name: one for one in ingress}.values():
-            alpha = profile.alpha_exponent
-            if alpha is not None and not _LOW <= alpha <= _HIGH:
-                said = "one port may take all" if alpha > 0 else "every burst is a pause"
-                yield problem("share", profile, alpha=alpha, said=said)
-        for use in switch.of(facts.GroupUse):
-            held = profiles.get(use.profile)
-            if use.ingress or use.group not in queues or held is None:
-                continue
-            alpha = held.alpha_exponent
-            shares = [one.alpha_exponent for one in ingress if one.alpha_exponent is not None]
-            most = max(shares, default=None)
-            if alpha is not None and most is not None and alpha <= most:
-                yield problem("egress_share", use, held, *ingress[:1], alpha=alpha, most=most)
-                break
+def buffer_alpha(switch: Device) -> Found:
+    profiles = {one.name: one for one in switch.of(facts.BufferProfile)}
+    queues = switch.lossless_queues
+    ingress = [profile for _, profile in switch.lossless_profiles]
+    for profile in {one.name: one for one in ingress}.values():
+        alpha = profile.alpha_exponent
+        if alpha is not None and not _LOW <= alpha <= _HIGH:
+            said = "one port may take all" if alpha > 0 else "every burst is a pause"
+            yield problem("share", profile, alpha=alpha, said=said)
+    for use in switch.of(facts.GroupUse):
+        held = profiles.get(use.profile)
+        if use.ingress or use.group not in queues or held is None:
+            continue
+        alpha = held.alpha_exponent
+        shares = [one.alpha_exponent for one in ingress if one.alpha_exponent is not None]
+        most = max(shares, default=None)
+        if alpha is not None and most is not None and alpha <= most:
+            yield problem("egress_share", use, held, *ingress[:1], alpha=alpha, most=most)
+            break
 
 
 _MODEL: Final = re2.compile(r"(?i)(SN\d{4}C?)")
 
 
-def buffer_pool(case: Case) -> Found:
-    for switch in case.switches:
-        size = _buffer_bytes(switch)
-        pools = [one for one in switch.of(facts.BufferPool) if one.direction == "ingress"]
-        taken = sum(
-            (profile.size_bytes or 0) * max(1, len(use.ports))
-            for use, profile in switch.lossless_profiles
-        )
-        shared = sum(one.size_bytes or 0 for one in pools)
-        for pool in pools:
-            if pool.size_bytes is not None and pool.size_bytes <= 0:
-                yield problem("empty", pool)
-        if size and pools and shared + taken > size:
-            seen, most = [*pools, *switch.of(facts.BufferProfile)[:1]], max(0, size - taken)
-            yield problem("size", *seen, shared=shared, taken=taken, size=size, most=most)
+def buffer_pool(switch: Device) -> Found:
+    size = _buffer_bytes(switch)
+    pools = [one for one in switch.of(facts.BufferPool) if one.direction == "ingress"]
+    taken = sum(
+        (profile.size_bytes or 0) * max(1, len(use.ports))
+        for use, profile in switch.lossless_profiles
+    )
+    shared = sum(one.size_bytes or 0 for one in pools)
+    for pool in pools:
+        if pool.size_bytes is not None and pool.size_bytes <= 0:
+            yield problem("empty", pool)
+    if size and pools and shared + taken > size:
+        seen, most = [*pools, *switch.of(facts.BufferProfile)[:1]], max(0, size - taken)
+        yield problem("size", *seen, shared=shared, taken=taken, size=size, most=most)
 
 
 def _buffer_bytes(switch: Device) -> float | None:
@@ -78,17 +76,16 @@ def _buffer_bytes(switch: Device) -> float | None:
 _WAYS = {True: "ingress", False: "egress"}
 
 
-def buffer_profile(case: Case) -> Found:
-    for switch in case.switches:
-        pools = {one.name: one for one in switch.of(facts.BufferPool)}
-        profiles = {one.name: one for one in switch.of(facts.BufferProfile)}
-        yield from _unreserved(switch, pools)
-        for use in switch.of(facts.GroupUse):
-            profile = profiles.get(use.profile)
-            pool = pools.get(profile.pool) if profile else None
-            if profile and pool and pool.direction in _WAYS.values():
-                yield from _turned(use, profile, pool)
-        yield from _narrow(switch, pools, profiles)
+def buffer_profile(switch: Device) -> Found:
+    pools = {one.name: one for one in switch.of(facts.BufferPool)}
+    profiles = {one.name: one for one in switch.of(facts.BufferProfile)}
+    yield from _unreserved(switch, pools)
+    for use in switch.of(facts.GroupUse):
+        profile = profiles.get(use.profile)
+        pool = pools.get(profile.pool) if profile else None
+        if profile and pool and pool.direction in _WAYS.values():
+            yield from _turned(use, profile, pool)
+    yield from _narrow(switch, pools, profiles)
 
 
 def _unreserved(switch: Device, pools: dict[str, facts.BufferPool]) -> Found:
@@ -122,16 +119,15 @@ def _narrow(
             yield problem("narrow", pool, profiles[name], admitted=admitted)
 
 
-def headroom_missing(case: Case) -> Found:
-    for switch in case.switches:
-        found = switch.lossless_profiles
-        for use, profile in found:
-            if profile.xoff_bytes is None or profile.xoff_bytes <= 0:
-                yield problem("no_headroom", use, profile)
-        shared = {one.name for one in switch.of(facts.BufferPool) if one.headroom_bytes}
-        for profile in {one.name: one for _, one in found}.values():
-            yield from _order(profile, shared=profile.pool in shared)
-        yield from _ports(switch, [use for use, _ in found])
+def headroom_missing(switch: Device) -> Found:
+    found = switch.lossless_profiles
+    for use, profile in found:
+        if profile.xoff_bytes is None or profile.xoff_bytes <= 0:
+            yield problem("no_headroom", use, profile)
+    shared = {one.name for one in switch.of(facts.BufferPool) if one.headroom_bytes}
+    for profile in {one.name: one for _, one in found}.values():
+        yield from _order(profile, shared=profile.pool in shared)
+    yield from _ports(switch, [use for use, _ in found])
 
 
 def _order(profile: facts.BufferProfile, *, shared: bool) -> Found:
@@ -173,26 +169,25 @@ _OCCUPANCY_RATIO: Final = 1 + 2 * SMALL_RATIO
 _Sized = tuple[facts.GroupUse, facts.BufferProfile, facts.CableLength]
 
 
-def headroom_short(case: Case) -> Found:
-    for switch in case.switches:
-        speeds = {one.name: one for one in switch.of(facts.Port)}
-        lengths = {p: c for c in switch.of(facts.CableLength) for p in c.ports}
-        everywhere = next((c for c in switch.of(facts.CableLength) if not c.ports), None)
-        worst: dict[tuple[str, float, float], _Sized] = {}
-        for use, profile in switch.lossless_profiles:
-            for name in use.ports or tuple(speeds):
-                port, cable = speeds.get(name), lengths.get(name, everywhere)
-                if port and port.speed_gbit and cable:
-                    key = (profile.name, port.speed_gbit, cable.length_m)
-                    worst.setdefault(key, (use, profile, cable))
-        shortest: dict[tuple[str, float], float] = {}
-        for name, gbit, length_m in worst:
-            held = shortest.get((name, gbit), length_m)
-            shortest[name, gbit] = min(held, length_m)
-        for (name, gbit, length_m), found in worst.items():
-            longer = length_m > shortest[name, gbit]
-            chip = MAC_BYTES + (TILE_BYTES_PER_GBIT * gbit if _tiled(switch) else 0)
-            yield from _judge(found, gbit, length_m, chip if longer else None)
+def headroom_short(switch: Device) -> Found:
+    speeds = {one.name: one for one in switch.of(facts.Port)}
+    lengths = {p: c for c in switch.of(facts.CableLength) for p in c.ports}
+    everywhere = next((c for c in switch.of(facts.CableLength) if not c.ports), None)
+    worst: dict[tuple[str, float, float], _Sized] = {}
+    for use, profile in switch.lossless_profiles:
+        for name in use.ports or tuple(speeds):
+            port, cable = speeds.get(name), lengths.get(name, everywhere)
+            if port and port.speed_gbit and cable:
+                key = (profile.name, port.speed_gbit, cable.length_m)
+                worst.setdefault(key, (use, profile, cable))
+    shortest: dict[tuple[str, float], float] = {}
+    for name, gbit, length_m in worst:
+        held = shortest.get((name, gbit), length_m)
+        shortest[name, gbit] = min(held, length_m)
+    for (name, gbit, length_m), found in worst.items():
+        longer = length_m > shortest[name, gbit]
+        chip = MAC_BYTES + (TILE_BYTES_PER_GBIT * gbit if _tiled(switch) else 0)
+        yield from _judge(found, gbit, length_m, chip if longer else None)
 
 
 _NAMED: Final = re2.compile(r"pg_lossless_\d+_(\d+)m_profile")
@@ -255,19 +250,18 @@ def _judge(seen: _Sized, gbit: float, length_m: float, chip_bytes: float | None)
         )  # fmt: skip
 
 
-def ecn_above_pause(case: Case) -> Found:
-    for switch in case.switches:
-        ports = len({one.name for one in switch.of(facts.Port) if one.speed_gbit or one.peer})
-        pools = {one.name: one for one in switch.of(facts.BufferPool)}
-        queues = switch.lossless_queues
-        marks = [one.marking for one in switch.marked if one.queue in queues]
-        for use, profile in switch.lossless_profiles:
-            limit = _pause_bytes(profile, pools.get(profile.pool), max(ports, 1))
-            if limit is None:
-                continue
-            for marking in {one.at: one for one in marks}.values():
-                alone_bytes = _alone_bytes(profile, pools.get(profile.pool))
-                yield from _compare(marking, use, (profile, alone_bytes), limit)
+def ecn_above_pause(switch: Device) -> Found:
+    ports = len({one.name for one in switch.of(facts.Port) if one.speed_gbit or one.peer})
+    pools = {one.name: one for one in switch.of(facts.BufferPool)}
+    queues = switch.lossless_queues
+    marks = [one.marking for one in switch.marked if one.queue in queues]
+    for use, profile in switch.lossless_profiles:
+        limit = _pause_bytes(profile, pools.get(profile.pool), max(ports, 1))
+        if limit is None:
+            continue
+        for marking in {one.at: one for one in marks}.values():
+            alone_bytes = _alone_bytes(profile, pools.get(profile.pool))
+            yield from _compare(marking, use, (profile, alone_bytes), limit)
 
 
 def _pause_bytes(
@@ -311,13 +305,12 @@ _LATE: Final = 8
 """256 packets of 4 KiB are a megabyte, more than what PFC waits for."""
 
 
-def ecn_averaging(case: Case) -> Found:
-    for switch in case.switches:
-        queues = switch.lossless_queues
-        for one in switch.marked:
-            weight = one.marking.averaging_exponent
-            if one.queue in queues and weight is not None and weight >= _LATE:
-                yield problem("averaged", one.marking, one=one, value=2**weight)
+def ecn_averaging(switch: Device) -> Found:
+    queues = switch.lossless_queues
+    for one in switch.marked:
+        weight = one.marking.averaging_exponent
+        if one.queue in queues and weight is not None and weight >= _LATE:
+            yield problem("averaged", one.marking, one=one, value=2**weight)
 
 
 def pfc_asymmetric(case: Case) -> Found:
@@ -355,31 +348,27 @@ def _lossy(switch: Device) -> bool:
     return any("lossy" in one.at.evidence().text for one in switch.of(facts.Pause)[:4])
 
 
-def pfc_with_link_pause(case: Case) -> Found:
-    for one in case.of(facts.LinkPause):
-        if one.side is facts.Side.HOST:
-            both = bool(case.host_pauses) or case.fabric == "roce"
-        else:
-            both = any(switch.paused for switch in case.switches if switch.name == one.device)
-        if one.on and both:
-            yield problem("both", one)
+def pfc_with_link_pause(one: facts.LinkPause, case: Case) -> Found:
+    if one.side is facts.Side.HOST:
+        both = bool(case.host_pauses) or case.fabric == "roce"
+    else:
+        both = any(switch.paused for switch in case.switches if switch.name == one.device)
+    if one.on and both:
+        yield problem("both", one)
 
 
-def watchdog_off(case: Case) -> Found:
-    for switch in case.switches:
-        on = [one for one in switch.of(facts.Pause) if one.priorities]
-        dogs = [
-            one for one in switch.of(facts.Watchdog) if one.detection_ms or one.queues != ()
-        ]
-        if on and not dogs:
-            yield problem("none", *on)
-            continue
-        for dog in dogs:
-            if not dog.on and any(overlap(dog.ports, one.ports) for one in on):
-                yield problem("off", dog)
-            elif dog.action and dog.action not in {"drop", "errdisable"}:
-                yield problem("action", dog)
-        yield from _unwatched(switch, on, dogs)
+def watchdog_off(switch: Device) -> Found:
+    on = [one for one in switch.of(facts.Pause) if one.priorities]
+    dogs = [one for one in switch.of(facts.Watchdog) if one.detection_ms or one.queues != ()]
+    if on and not dogs:
+        yield problem("none", *on)
+        return
+    for dog in dogs:
+        if not dog.on and any(overlap(dog.ports, one.ports) for one in on):
+            yield problem("off", dog)
+        elif dog.action and dog.action not in {"drop", "errdisable"}:
+            yield problem("action", dog)
+    yield from _unwatched(switch, on, dogs)
 
 
 def _unwatched(switch: Device, on: list[facts.Pause], dogs: list[facts.Watchdog]) -> Found:
@@ -395,14 +384,13 @@ def _unwatched(switch: Device, on: list[facts.Pause], dogs: list[facts.Watchdog]
             yield problem("unwatched", shown, kind[0], missing=missing)
 
 
-def watchdog_queues(case: Case) -> Found:
-    for switch in case.switches:
-        rows = switch.table(facts.Map.PAUSE_TO_QUEUE)
-        for pause in switch.of(facts.Pause):
-            wanted = {target(rows, one) for one in pause.priorities}
-            for dog in switch.of(facts.Watchdog):
-                if dog.queues is None or dog.poll_ms is not None:
-                    continue
-                if overlap(dog.ports, pause.ports) and set(dog.queues) != wanted:
-                    watched, stopped = dog.queues or ("none",), wanted or ("none",)
-                    yield problem("queues", dog, pause, watched=watched, stopped=stopped)
+def watchdog_queues(switch: Device) -> Found:
+    rows = switch.table(facts.Map.PAUSE_TO_QUEUE)
+    for pause in switch.of(facts.Pause):
+        wanted = {target(rows, one) for one in pause.priorities}
+        for dog in switch.of(facts.Watchdog):
+            if dog.queues is None or dog.poll_ms is not None:
+                continue
+            if overlap(dog.ports, pause.ports) and set(dog.queues) != wanted:
+                watched, stopped = dog.queues or ("none",), wanted or ("none",)
+                yield problem("queues", dog, pause, watched=watched, stopped=stopped)

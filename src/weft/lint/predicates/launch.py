@@ -69,16 +69,15 @@ def _torch(launch: Launch, hosts: list[Slots]) -> Found:
         yield problem("place", launch, hosts[0], host=host)
 
 
-def launch_mpi(case: Case) -> Found:
-    for one in case.of(Launch):
-        if one.tool not in _MPI:
-            continue
-        for name, value in zip(one.words, one.words[1:], strict=False):
-            listed = {part.partition("%")[0] for part in value.split(",")}
-            if name == "btl_tcp_if_exclude" and not any(_is_loopback(part) for part in listed):
-                yield problem("loopback", one, value=value[:60])
-            elif name in {"--bind-to", "-bind-to"} and value == "core" and _of_gpus(one):
-                yield problem("core", one)
+def launch_mpi(one: Launch) -> Found:
+    if one.tool not in _MPI:
+        return
+    for name, value in zip(one.words, one.words[1:], strict=False):
+        listed = {part.partition("%")[0] for part in value.split(",")}
+        if name == "btl_tcp_if_exclude" and not any(_is_loopback(part) for part in listed):
+            yield problem("loopback", one, value=value[:60])
+        elif name in {"--bind-to", "-bind-to"} and value == "core" and _of_gpus(one):
+            yield problem("core", one)
 
 
 def _is_loopback(part: str) -> bool:
@@ -140,32 +139,31 @@ def _several(words: tuple[str, ...]) -> bool:
     return bool(nodes) and nodes not in {"1", "1:1"}
 
 
-def launch_variables_left_behind(case: Case) -> Found:
-    for launch in case.of(Launch):
-        operated = launch.device.startswith("MPIJob")
-        if launch.tool not in {"mpirun", "orterun"} or (_single(launch) and not operated):
-            continue
-        passed = {
-            word.partition("=")[0]
-            for flag, word in zip(launch.words, launch.words[1:], strict=False)
-            if flag in {"-x", "--x", "-genv", "-env"}
-        }
-        text = " ".join(launch.words)
-        if "mca_base_env_list" in text or "-genvall" in text or "$" in "".join(passed):
-            continue
-        here = [
-            one
-            for one in case.of(Variable)
-            if one.at.text is launch.at.text
-            and one.device == launch.device
-            and one.name.startswith(("NCCL_", "UCX_", "TORCH_NCCL_"))
-            and (operated or one.at.line < launch.at.line)
-            and one.name not in passed
-            and not (one.name.startswith("NCCL_") and not exists(one.name))
-            and not one.everywhere
-        ]
-        if here:
-            yield problem("left_behind", launch, *here, names={one.name for one in here})
+def launch_variables_left_behind(launch: Launch, case: Case) -> Found:
+    operated = launch.device.startswith("MPIJob")
+    if launch.tool not in {"mpirun", "orterun"} or (_single(launch) and not operated):
+        return
+    passed = {
+        word.partition("=")[0]
+        for flag, word in zip(launch.words, launch.words[1:], strict=False)
+        if flag in {"-x", "--x", "-genv", "-env"}
+    }
+    text = " ".join(launch.words)
+    if "mca_base_env_list" in text or "-genvall" in text or "$" in "".join(passed):
+        return
+    here = [
+        one
+        for one in case.of(Variable)
+        if one.at.text is launch.at.text
+        and one.device == launch.device
+        and one.name.startswith(("NCCL_", "UCX_", "TORCH_NCCL_"))
+        and (operated or one.at.line < launch.at.line)
+        and one.name not in passed
+        and not (one.name.startswith("NCCL_") and not exists(one.name))
+        and not one.everywhere
+    ]
+    if here:
+        yield problem("left_behind", launch, *here, names={one.name for one in here})
 
 
 def _single(launch: Launch) -> bool:

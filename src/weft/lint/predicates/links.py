@@ -27,16 +27,15 @@ _DIGITS: Final = frozenset(digits)
 _FRONT: Final = re2.compile(r"(?i)mgmt|management|storage|front|frontend|oob")
 
 
-def bond_on_rail(case: Case) -> Found:
-    for one in case.of(facts.Bond):
-        if len(one.members) == 0 or _FRONT.search(one.name):
-            continue
-        if one.side is facts.Side.HOST:
-            is_of_rdma = bool(case.of(facts.Pause) or case.of(facts.Mark))
-        else:
-            is_of_rdma = _leads_to_hosts(case, one)
-        if is_of_rdma:
-            yield problem("bond", one, names=one.members[:4])
+def bond_on_rail(one: facts.Bond, case: Case) -> Found:
+    if len(one.members) == 0 or _FRONT.search(one.name):
+        return
+    if one.side is facts.Side.HOST:
+        is_of_rdma = bool(case.of(facts.Pause) or case.of(facts.Mark))
+    else:
+        is_of_rdma = _leads_to_hosts(case, one)
+    if is_of_rdma:
+        yield problem("bond", one, names=one.members[:4])
 
 
 def _leads_to_hosts(case: Case, one: facts.Bond) -> bool:
@@ -47,13 +46,12 @@ def _leads_to_hosts(case: Case, one: facts.Bond) -> bool:
     return bool(peers - switches - {""}) or not peers
 
 
-def link_down(case: Case) -> Found:
-    for switch in case.switches:
-        used = _used(switch)
-        for one in switch.of(facts.Port):
-            if one.up is False and (one.peer or one.name in used):
-                to = f" to {one.peer}" if one.peer else ""
-                yield problem("switch", one, to=to)
+def link_down(switch: Device) -> Found:
+    used = _used(switch)
+    for one in switch.of(facts.Port):
+        if one.up is False and (one.peer or one.name in used):
+            to = f" to {one.peer}" if one.peer else ""
+            yield problem("switch", one, to=to)
 
 
 def _used(switch: Device) -> set[str]:
@@ -62,22 +60,21 @@ def _used(switch: Device) -> set[str]:
     return sessions | {one.port for one in switch.of(facts.Address)}
 
 
-def link_ends_differ(case: Case) -> Found:
-    for fleet in case.fleets():
-        ports = {(s.name, one.name): one for s in fleet for one in s.of(facts.Port)}
-        merged = _merged(fleet)
-        names = {switch.name for switch in fleet}
-        for (device, name), one in merged.items():
-            if one.peer not in names or not one.peer_port:
-                continue
-            other = merged.get((one.peer, one.peer_port))
-            if other is None:
-                yield problem("absent", one, device=device, name=name)
-            elif (other.peer, other.peer_port) != (device, name):
-                shown = ports[one.peer, one.peer_port]
-                yield problem("other", one, shown, device=device, name=name, other=other)
-            elif (device, name) < (one.peer, one.peer_port):
-                yield from _compare(one, other)
+def link_ends_differ(fleet: list[Device]) -> Found:
+    ports = {(s.name, one.name): one for s in fleet for one in s.of(facts.Port)}
+    merged = _merged(fleet)
+    names = {switch.name for switch in fleet}
+    for (device, name), one in merged.items():
+        if one.peer not in names or not one.peer_port:
+            continue
+        other = merged.get((one.peer, one.peer_port))
+        if other is None:
+            yield problem("absent", one, device=device, name=name)
+        elif (other.peer, other.peer_port) != (device, name):
+            shown = ports[one.peer, one.peer_port]
+            yield problem("other", one, shown, device=device, name=name, other=other)
+        elif (device, name) < (one.peer, one.peer_port):
+            yield from _compare(one, other)
 
 
 def _merged(fleet: list[Device]) -> dict[tuple[str, str], facts.Port]:
@@ -103,62 +100,58 @@ def _compare(one: facts.Port, other: facts.Port) -> Found:
             yield problem("differs", one, other, what=what, ends=ends)
 
 
-def link_lanes(case: Case) -> Found:
-    for switch in case.switches:
-        taken: dict[int, facts.Port] = {}
-        rows = [one for one in switch.of(facts.Port) if one.lanes]
-        for one in rows:
-            for lane in one.lanes:
-                first = taken.setdefault(lane, one)
-                if first is not one:
-                    yield problem("shared", one, first, lane=lane)
-                    break
-        for peers in grouped(rows, lambda one: one.speed_gbit).values():
-            common, _ = usual(len(one.lanes) for one in peers)
-            for one in peers:
-                if len(one.lanes) != common:
-                    yield problem("count", one, usual=common)
+def link_lanes(switch: Device) -> Found:
+    taken: dict[int, facts.Port] = {}
+    rows = [one for one in switch.of(facts.Port) if one.lanes]
+    for one in rows:
+        for lane in one.lanes:
+            first = taken.setdefault(lane, one)
+            if first is not one:
+                yield problem("shared", one, first, lane=lane)
+                break
+    for peers in grouped(rows, lambda one: one.speed_gbit).values():
+        common, _ = usual(len(one.lanes) for one in peers)
+        for one in peers:
+            if len(one.lanes) != common:
+                yield problem("count", one, usual=common)
 
 
-def link_peer_twice(case: Case) -> Found:
-    for fleet in case.fleets():
-        ports = (one for switch in fleet for one in switch.of(facts.Port) if one.peer_port)
-        numbered = (one for one in ports if not _DIGITS.isdisjoint(one.peer_port))
-        for one, other in repeated(numbered, lambda one: (one.peer, one.peer_port)):
-            if (other.device, other.name) != (one.device, one.name):
-                yield problem("twice", one, other)
+def link_peer_twice(fleet: list[Device]) -> Found:
+    ports = (one for switch in fleet for one in switch.of(facts.Port) if one.peer_port)
+    numbered = (one for one in ports if not _DIGITS.isdisjoint(one.peer_port))
+    for one, other in repeated(numbered, lambda one: (one.peer, one.peer_port)):
+        if (other.device, other.name) != (one.device, one.name):
+            yield problem("twice", one, other)
 
 
 _FEW_RATIO: Final = 0.25
 
 
-def link_speed(case: Case) -> Found:
-    for fleet in case.fleets():
-        names = {switch.name for switch in fleet} | case.absent
-        for switch in fleet:
-            for up in (True, False):
-                ports = [one for one in switch.of(facts.Port) if one.speed_gbit and one.peer]
-                rows = [one for one in ports if (one.peer in names) is up]
-                counts = Counter(one.speed_gbit for one in rows)
-                common, _ = usual(one.speed_gbit for one in rows)
-                for one in rows:
-                    rare = counts[one.speed_gbit] <= _FEW_RATIO * len(rows)
-                    if one.speed_gbit != common and rare:
-                        yield problem("odd", one, usual=common)
+def link_speed(fleet: list[Device], case: Case) -> Found:
+    names = {switch.name for switch in fleet} | case.absent
+    for switch in fleet:
+        for up in (True, False):
+            ports = [one for one in switch.of(facts.Port) if one.speed_gbit and one.peer]
+            rows = [one for one in ports if (one.peer in names) is up]
+            counts = Counter(one.speed_gbit for one in rows)
+            common, _ = usual(one.speed_gbit for one in rows)
+            for one in rows:
+                rare = counts[one.speed_gbit] <= _FEW_RATIO * len(rows)
+                if one.speed_gbit != common and rare:
+                    yield problem("odd", one, usual=common)
 
 
-def mtu_ends_differ(case: Case) -> Found:
-    for fleet in case.fleets():
-        ports = [port for switch in fleet for port in switch.of(facts.Port) if port.mtu_bytes]
-        rows = [port for port in ports if _carries_data(port)]
-        common, _ = usual(one.mtu_bytes for one in rows)
-        shown = [one for one in rows if one.mtu_bytes == common][:1]
-        odd = (one for one in rows if one.mtu_bytes != common)
-        sure = case.fabric or facts.Side.JOB in case.sides
-        for own in grouped(odd, lambda one: one.device).values():
-            severity = None if sure else Severity.WARNING
-            yield problem("odd", own[0], *shown, ports=own, usual=common, severity=severity)
-        yield from _mtu_ends_differ_hosts(case, rows)
+def mtu_ends_differ(fleet: list[Device], case: Case) -> Found:
+    ports = [port for switch in fleet for port in switch.of(facts.Port) if port.mtu_bytes]
+    rows = [port for port in ports if _carries_data(port)]
+    common, _ = usual(one.mtu_bytes for one in rows)
+    shown = [one for one in rows if one.mtu_bytes == common][:1]
+    odd = (one for one in rows if one.mtu_bytes != common)
+    sure = case.fabric or facts.Side.JOB in case.sides
+    for own in grouped(odd, lambda one: one.device).values():
+        severity = None if sure else Severity.WARNING
+        yield problem("odd", own[0], *shown, ports=own, usual=common, severity=severity)
+    yield from _mtu_ends_differ_hosts(case, rows)
 
 
 def _carries_data(port: facts.Port) -> bool:
@@ -215,9 +208,8 @@ _FIRST: Final = {"E": 1, "s": 0}
 """Of the numbers of the parts, by how the name begins."""
 
 
-def port_split(case: Case) -> Found:
-    for switch in case.switches:
-        yield from _parts(switch)
+def port_split(switch: Device) -> Found:
+    yield from _parts(switch)
 
 
 @lru_cache(1 << 16)
@@ -252,10 +244,9 @@ _ENOUGH: Final = 3
 """Of the others must agree before one is odd."""
 
 
-def port_unlike_others(case: Case) -> Found:
-    for switch in case.switches:
-        yield from _ports(switch)
-        yield from _queues(switch)
+def port_unlike_others(switch: Device) -> Found:
+    yield from _ports(switch)
+    yield from _queues(switch)
 
 
 def _ports(switch: Device) -> Found:
@@ -283,11 +274,10 @@ def _queues(switch: Device) -> Found:
 _MODEL: Final = re2.compile(r"(?i)sn(\d{4})")
 
 
-def switch_model(case: Case) -> Found:
-    for one in case.of(facts.Hardware):
-        name, platform = (_MODEL.search(text) for text in (one.name, one.platform))
-        if name and platform and name[1] != platform[1]:
-            yield problem("differs", one, name=name, platform=platform)
+def switch_model(one: facts.Hardware) -> Found:
+    name, platform = (_MODEL.search(text) for text in (one.name, one.platform))
+    if name and platform and name[1] != platform[1]:
+        yield problem("differs", one, name=name, platform=platform)
 
 
 def cluster_differs(case: Case) -> Found:
@@ -327,13 +317,12 @@ def _alias_cage(alias: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def port_cage(case: Case) -> Found:
-    for switch in case.switches:
-        named: dict[str, facts.Port] = {}
-        for port in switch.of(facts.Port):
-            cage = _alias_cage(port.alias)
-            first = port if cage is None else named.setdefault(port.alias, port)
-            if first is not port:
-                yield problem("alias", port, first)
-            elif cage is not None and port.cage is not None and port.cage != cage:
-                yield problem("index", port)
+def port_cage(switch: Device) -> Found:
+    named: dict[str, facts.Port] = {}
+    for port in switch.of(facts.Port):
+        cage = _alias_cage(port.alias)
+        first = port if cage is None else named.setdefault(port.alias, port)
+        if first is not port:
+            yield problem("alias", port, first)
+        elif cage is not None and port.cage is not None and port.cage != cage:
+            yield problem("index", port)

@@ -204,21 +204,19 @@ def _named_later(one: Variable) -> bool:
     return any(one.name in line for line in others)
 
 
-def nccl_removed_variable(case: Case) -> Found:
-    for one in case.of(Variable):
-        known = documented().get(one.name)
-        if known is None or not known.ended:
-            continue
-        since = version(known.ended)
-        if case.nccl is None or since <= case.nccl:
-            yield problem("removed", one, known=known)
+def nccl_removed_variable(one: Variable, case: Case) -> Found:
+    known = documented().get(one.name)
+    if known is None or not known.ended:
+        return
+    since = version(known.ended)
+    if case.nccl is None or since <= case.nccl:
+        yield problem("removed", one, known=known)
 
 
-def nccl_renamed_variable(case: Case) -> Found:
-    for one in case.of(Variable):
-        new = RENAMED.get(one.name)
-        if new is not None:
-            yield problem("renamed", one, new=new)
+def nccl_renamed_variable(one: Variable) -> Found:
+    new = RENAMED.get(one.name)
+    if new is not None:
+        yield problem("renamed", one, new=new)
 
 
 _MANAGEMENT: Final = 15
@@ -386,13 +384,12 @@ def is_read(one: Variable) -> bool:
     return f"${one.name}" in text or f"${{{one.name}" in text
 
 
-def nccl_unknown_variable(case: Case) -> Found:
-    for one in case.of(Variable):
-        named = one.name.startswith("NCCL_") and one.name not in RENAMED
-        if named and not exists(one.name) and not is_read(one):
-            near = get_close_matches(one.name, documented(), n=1, cutoff=0.8)
-            meant = f"write {near[0]}, if that is meant" if near else "remove it"
-            yield problem("unread", one, meant=meant)
+def nccl_unknown_variable(one: Variable) -> Found:
+    named = one.name.startswith("NCCL_") and one.name not in RENAMED
+    if named and not exists(one.name) and not is_read(one):
+        near = get_close_matches(one.name, documented(), n=1, cutoff=0.8)
+        meant = f"write {near[0]}, if that is meant" if near else "remove it"
+        yield problem("unread", one, meant=meant)
 
 
 _RANGE: Final = re2.compile(r"(\d+)\.\.(\d+)")
@@ -401,14 +398,13 @@ _LEVELS: Final = frozenset({"0", "1", "2", "3", "4", "5"})
 _NUMBERS: Final = frozenset({"int", "int32", "int64", "uint64", "bytes", "bool"})
 
 
-def nccl_value(case: Case) -> Found:
-    for one in case.of(Variable):
-        known = documented().get(one.name)
-        if known is None or not one.value or "$" in one.value:
-            continue
-        wrong = _nccl_value_wrong(known, one.value.strip())
-        if wrong:
-            yield problem("wrong", one, wrong=wrong, known=known)
+def nccl_value(one: Variable) -> Found:
+    known = documented().get(one.name)
+    if known is None or not one.value or "$" in one.value:
+        return
+    wrong = _nccl_value_wrong(known, one.value.strip())
+    if wrong:
+        yield problem("wrong", one, wrong=wrong, known=known)
 
 
 def _nccl_value_wrong(known: Known, value: str) -> str:

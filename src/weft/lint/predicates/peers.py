@@ -8,7 +8,7 @@ from typing import Final
 import re2
 
 from weft.lint.facts import Fact, Neighbor, Port
-from weft.lint.rule import Case, Device, Found, problem
+from weft.lint.rule import Device, Found, problem
 from weft.lint.text import Place, Text
 
 _FEWEST: Final = 3
@@ -39,15 +39,14 @@ class _Written:
         return Fact(at=Place(self.text, line=line), device=self.switch.name)
 
 
-def switch_unlike_peers(case: Case) -> Found:
-    for fleet in case.fleets():
-        roles: dict[tuple[str, str], list[tuple[Device, Text]]] = defaultdict(list)
-        for switch in fleet:
-            for text in switch.texts:
-                roles[_masked(switch.name), text.stem].append((switch, text))
-        for peers in roles.values():
-            if len(peers) >= _FEWEST and _is_one_odd([text for _, text in peers]):
-                yield from _compared([_written(switch, text) for switch, text in peers])
+def switch_unlike_peers(fleet: list[Device]) -> Found:
+    roles: dict[tuple[str, str], list[tuple[Device, Text]]] = defaultdict(list)
+    for switch in fleet:
+        for text in switch.texts:
+            roles[_masked(switch.name), text.stem].append((switch, text))
+    for peers in roles.values():
+        if len(peers) >= _FEWEST and _is_one_odd([text for _, text in peers]):
+            yield from _compared([_written(switch, text) for switch, text in peers])
 
 
 class _Masks(dict[str, str]):

@@ -31,22 +31,21 @@ def _gpus(container: facts.Container) -> int:
     )
 
 
-def container_rdma(case: Case) -> Found:
-    for one in case.of(facts.Container):
-        if one.engine != "docker" or not one.gpus:
-            continue
-        own = [v for v in case.of(facts.Variable) if v.device == one.device]
-        of_rdma = [v for v in own if v.name.startswith("NCCL_IB_")]
-        wants = [v for v in of_rdma if v.name != "NCCL_IB_DISABLE"]
-        has = any(device.startswith("/dev/infiniband") for device in one.devices)
-        if has or (wants and one.privileged):
-            free = one.memlock.split(":")[0] in {"-1", "unlimited"}
-            if not free and not one.privileged and "IPC_LOCK" not in one.capabilities:
-                yield problem("limit", one)
-            elif one.memlock and not free:
-                yield problem("pinned", one)
-        elif wants and not one.privileged:
-            yield problem("no_device", one, *wants, wants=wants)
+def container_rdma(one: facts.Container, case: Case) -> Found:
+    if one.engine != "docker" or not one.gpus:
+        return
+    own = [v for v in case.of(facts.Variable) if v.device == one.device]
+    of_rdma = [v for v in own if v.name.startswith("NCCL_IB_")]
+    wants = [v for v in of_rdma if v.name != "NCCL_IB_DISABLE"]
+    has = any(device.startswith("/dev/infiniband") for device in one.devices)
+    if has or (wants and one.privileged):
+        free = one.memlock.split(":")[0] in {"-1", "unlimited"}
+        if not free and not one.privileged and "IPC_LOCK" not in one.capabilities:
+            yield problem("limit", one)
+        elif one.memlock and not free:
+            yield problem("pinned", one)
+    elif wants and not one.privileged:
+        yield problem("no_device", one, *wants, wants=wants)
 
 
 _EFA: Final = "vpc.amazonaws.com/efa"
@@ -244,22 +243,21 @@ def _attached(case: Case) -> Found:
                 yield problem("attached", pod, name=name, names=sorted(networks)[:8])
 
 
-def pod_resource_request(case: Case) -> Found:
-    for one in case.of(facts.Container):
-        limits, requests = dict(one.limits), dict(one.requests)
-        pages = [name for name in [*limits, *requests] if name.startswith("hugepages-")]
-        if pages and not {"cpu", "memory"} & {*limits, *requests}:
-            yield problem("pages", one, pages=pages)
-        for name in dict.fromkeys([*limits, *requests]):
-            if "/" not in name:
-                continue
-            asked, limit = requests.get(name), limits.get(name)
-            if limit is None:
-                yield problem("no_limit", one, name=name)
-            elif asked is not None and asked != limit and "$" not in asked + limit:
-                yield problem("differs", one, asked=asked, name=name, limit=limit)
-            elif "$" not in limit and (whole(limit) is None or (whole(limit) or 0) < 0):
-                yield problem("whole", one, limit=limit, name=name)
+def pod_resource_request(one: facts.Container) -> Found:
+    limits, requests = dict(one.limits), dict(one.requests)
+    pages = [name for name in [*limits, *requests] if name.startswith("hugepages-")]
+    if pages and not {"cpu", "memory"} & {*limits, *requests}:
+        yield problem("pages", one, pages=pages)
+    for name in dict.fromkeys([*limits, *requests]):
+        if "/" not in name:
+            continue
+        asked, limit = requests.get(name), limits.get(name)
+        if limit is None:
+            yield problem("no_limit", one, name=name)
+        elif asked is not None and asked != limit and "$" not in asked + limit:
+            yield problem("differs", one, asked=asked, name=name, limit=limit)
+        elif "$" not in limit and (whole(limit) is None or (whole(limit) or 0) < 0):
+            yield problem("whole", one, limit=limit, name=name)
 
 
 _LEAST_BYTES: Final = 1 << 30

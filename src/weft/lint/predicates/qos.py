@@ -11,20 +11,19 @@ from weft.lint.quality import CLASSES, ECN_BITS, target, traffic_classes
 from weft.lint.rule import Case, Device, Found, MarkedQueue, path_of, problem, usual
 
 
-def ecn_queue(case: Case) -> Found:
-    for switch in case.switches:
-        queues = switch.lossless_queues
-        found = switch.marked
-        if not queues or not switch.of(facts.Marking):
-            on = [one for one in switch.of(facts.Pause) if one.priorities]
-            if queues:
-                yield problem("none", *on)
-            continue
-        for queue in sorted(queues):
-            yield from _queue(switch, queue, [one for one in found if one.queue == queue])
-        for one in found:
-            if one.queue not in queues and one.marking.ecn and not _also(found, queues):
-                yield problem("other_queue", one.use, one=one, least=min(queues))
+def ecn_queue(switch: Device) -> Found:
+    queues = switch.lossless_queues
+    found = switch.marked
+    if not queues or not switch.of(facts.Marking):
+        on = [one for one in switch.of(facts.Pause) if one.priorities]
+        if queues:
+            yield problem("none", *on)
+        return
+    for queue in sorted(queues):
+        yield from _queue(switch, queue, [one for one in found if one.queue == queue])
+    for one in found:
+        if one.queue not in queues and one.marking.ecn and not _also(found, queues):
+            yield problem("other_queue", one.use, one=one, least=min(queues))
 
 
 def _also(found: list[MarkedQueue], queues: frozenset[int]) -> bool:
@@ -50,19 +49,18 @@ def _queue(switch: Device, queue: int, own: list[MarkedQueue]) -> Found:
             yield problem("port", *shown[:1], own[0].use, queue=queue, missing=missing)
 
 
-def ecn_switches_differ(case: Case) -> Found:
-    for fleet in case.fleets():
-        rows: list[facts.Marking] = []
-        for switch in fleet:
-            queues = switch.lossless_queues
-            rows += [one.marking for one in switch.marked if one.queue in queues]
-        common, _ = usual(map(_of, rows))
-        shown = next((one for one in rows if _of(one) == common), None)
-        if shown is None or _by_speed(fleet):
-            continue
-        for one in {one.at: one for one in rows}.values():
-            if _of(one) != common:
-                yield problem("differs", one, shown, usual=common)
+def ecn_switches_differ(fleet: list[Device]) -> Found:
+    rows: list[facts.Marking] = []
+    for switch in fleet:
+        queues = switch.lossless_queues
+        rows += [one.marking for one in switch.marked if one.queue in queues]
+    common, _ = usual(map(_of, rows))
+    shown = next((one for one in rows if _of(one) == common), None)
+    if shown is None or _by_speed(fleet):
+        return
+    for one in {one.at: one for one in rows}.values():
+        if _of(one) != common:
+            yield problem("differs", one, shown, usual=common)
 
 
 def _of(one: facts.Marking) -> tuple[float | None, float | None, float | None]:
@@ -78,49 +76,46 @@ def _by_speed(fleet: list[Device]) -> bool:
 _FRAME_BYTES: Final = 9216
 
 
-def ecn_thresholds(case: Case) -> Found:
-    for one in case.of(facts.Marking):
-        low, high = one.kmin_bytes, one.kmax_bytes
-        name = f"ECN of {one.device} {one.name}".rstrip()
-        if low is not None and high is not None and low >= high:
-            yield problem("order", one, name=name, low=low, high=high)
-        elif low is not None and 0 < low < _FRAME_BYTES:
-            yield problem("frame", one, name=name, low=low)
-        if one.ecn and (low is None) is not (high is None):
-            missing = "Kmin" if low is None else "Kmax"
-            yield problem("missing", one, name=name, missing=missing)
-        chance = one.pmax_percent
-        if chance is not None and not 0 < chance <= 100:  # noqa: PLR2004 - per cent
-            yield problem("never", one, name=name, chance=chance)
-        elif chance is not None and chance < 1:
-            yield problem("rare", one, name=name, chance=chance)
+def ecn_thresholds(one: facts.Marking) -> Found:
+    low, high = one.kmin_bytes, one.kmax_bytes
+    name = f"ECN of {one.device} {one.name}".rstrip()
+    if low is not None and high is not None and low >= high:
+        yield problem("order", one, name=name, low=low, high=high)
+    elif low is not None and 0 < low < _FRAME_BYTES:
+        yield problem("frame", one, name=name, low=low)
+    if one.ecn and (low is None) is not (high is None):
+        missing = "Kmin" if low is None else "Kmax"
+        yield problem("missing", one, name=name, missing=missing)
+    chance = one.pmax_percent
+    if chance is not None and not 0 < chance <= 100:  # noqa: PLR2004 - per cent
+        yield problem("never", one, name=name, chance=chance)
+    elif chance is not None and chance < 1:
+        yield problem("rare", one, name=name, chance=chance)
 
 
-def lossy_in_lossless(case: Case) -> Found:
-    for switch in case.switches:
-        classes = switch.paused
-        groups = switch.table(facts.Map.PAUSE_TO_GROUP)
-        lossless = {
-            facts.Map.CLASS_TO_QUEUE: switch.lossless_queues,
-            facts.Map.CLASS_TO_GROUP: {target(groups, one) for one in classes},
-        }
-        for kind, targets in lossless.items():
-            rows = switch.table(kind)
-            held = {target(rows, one) for one in classes}
-            for source, row in rows.items() if classes else ():
-                if source not in classes and row.target in targets & held:
-                    what = kind.value.rpartition(" to ")[2]
-                    yield problem("shared", row, source=source, what=what)
+def lossy_in_lossless(switch: Device) -> Found:
+    classes = switch.paused
+    groups = switch.table(facts.Map.PAUSE_TO_GROUP)
+    lossless = {
+        facts.Map.CLASS_TO_QUEUE: switch.lossless_queues,
+        facts.Map.CLASS_TO_GROUP: {target(groups, one) for one in classes},
+    }
+    for kind, targets in lossless.items():
+        rows = switch.table(kind)
+        held = {target(rows, one) for one in classes}
+        for source, row in rows.items() if classes else ():
+            if source not in classes and row.target in targets & held:
+                what = kind.value.rpartition(" to ")[2]
+                yield problem("shared", row, source=source, what=what)
 
 
-def port_without_qos(case: Case) -> Found:
-    for switch in case.switches:
-        pauses = [one for one in switch.of(facts.Pause) if one.ports]
-        lossless = {port: one for one in pauses if one.priorities for port in one.ports}
-        if len(pauses) == len(switch.of(facts.Pause)) and lossless:
-            yield from _unpaused(switch, {port for one in pauses for port in one.ports})
-        yield from _unmapped(switch, lossless)
-        yield from _buffers(switch, set(lossless))
+def port_without_qos(switch: Device) -> Found:
+    pauses = [one for one in switch.of(facts.Pause) if one.ports]
+    lossless = {port: one for one in pauses if one.priorities for port in one.ports}
+    if len(pauses) == len(switch.of(facts.Pause)) and lossless:
+        yield from _unpaused(switch, {port for one in pauses for port in one.ports})
+    yield from _unmapped(switch, lossless)
+    yield from _buffers(switch, set(lossless))
 
 
 def _unpaused(switch: Device, known: set[str]) -> Found:
@@ -162,19 +157,18 @@ _Rows = dict[int, facts.Mapped]
 """One map of labels, by what is mapped."""
 
 
-def qos_class_and_queue(case: Case) -> Found:
-    for switch in case.switches:
-        lossless = switch.paused
-        queues = switch.table(facts.Map.CLASS_TO_QUEUE)
-        stops = queues, switch.table(facts.Map.PAUSE_TO_QUEUE)
-        holds = switch.table(facts.Map.CLASS_TO_GROUP), switch.table(facts.Map.PAUSE_TO_GROUP)
-        for priority in sorted(lossless):
-            yield from _apart(priority, stops, "sends {} through queue", "queue")
-            if any(holds):
-                yield from _apart(priority, holds, "holds {} in group", "group")
-        yield from _unreached(switch, lossless)
-        for priority in sorted(lossless) if queues else ():
-            yield from _shared(priority, lossless, queues)
+def qos_class_and_queue(switch: Device) -> Found:
+    lossless = switch.paused
+    queues = switch.table(facts.Map.CLASS_TO_QUEUE)
+    stops = queues, switch.table(facts.Map.PAUSE_TO_QUEUE)
+    holds = switch.table(facts.Map.CLASS_TO_GROUP), switch.table(facts.Map.PAUSE_TO_GROUP)
+    for priority in sorted(lossless):
+        yield from _apart(priority, stops, "sends {} through queue", "queue")
+        if any(holds):
+            yield from _apart(priority, holds, "holds {} in group", "group")
+    yield from _unreached(switch, lossless)
+    for priority in sorted(lossless) if queues else ():
+        yield from _shared(priority, lossless, queues)
 
 
 def _apart(priority: int, maps: tuple[_Rows, _Rows], what: str, place: str) -> Found:
@@ -361,10 +355,9 @@ def _and(numbers: frozenset[int]) -> str:
     return " and ".join(str(one) for one in sorted(numbers))
 
 
-def qos_switches_differ(case: Case) -> Found:
-    for fleet in case.fleets():
-        yield from _pauses(fleet)
-        yield from _maps(fleet)
+def qos_switches_differ(fleet: list[Device]) -> Found:
+    yield from _pauses(fleet)
+    yield from _maps(fleet)
 
 
 def _pauses(fleet: list[Device]) -> Found:
@@ -400,21 +393,20 @@ _SMALL: Final = 20
 _ALL: Final = 100
 
 
-def scheduler_shares(case: Case) -> Found:
-    for switch in case.switches:
-        queues = switch.lossless_queues
-        turns = list(_turns(switch))
-        for fact, queue, turn in turns:
-            if queue in queues and turn.strict and _others_strict(turns) < len(turns):
-                yield problem("strict", fact, turn, queue=queue)
-            elif queue in queues and turn.weight is not None and turn.weight < _SMALL:
-                yield problem("small", fact, turn, queue=queue)
-        shares: dict[int, float] = {}
-        for _, queue, turn in turns:
-            shares[queue] = max(shares.get(queue, 0), 0 if turn.strict else turn.weight or 0)
-        named, total = any(one.name for one in switch.of(facts.Scheduler)), sum(shares.values())
-        if turns and not named and total > _ALL:
-            yield problem("sum", turns[0][0], total=total)
+def scheduler_shares(switch: Device) -> Found:
+    queues = switch.lossless_queues
+    turns = list(_turns(switch))
+    for fact, queue, turn in turns:
+        if queue in queues and turn.strict and _others_strict(turns) < len(turns):
+            yield problem("strict", fact, turn, queue=queue)
+        elif queue in queues and turn.weight is not None and turn.weight < _SMALL:
+            yield problem("small", fact, turn, queue=queue)
+    shares: dict[int, float] = {}
+    for _, queue, turn in turns:
+        shares[queue] = max(shares.get(queue, 0), 0 if turn.strict else turn.weight or 0)
+    named, total = any(one.name for one in switch.of(facts.Scheduler)), sum(shares.values())
+    if turns and not named and total > _ALL:
+        yield problem("sum", turns[0][0], total=total)
 
 
 def _turns(switch: Device) -> Iterator[tuple[facts.Fact, int, facts.Scheduler]]:

@@ -105,23 +105,22 @@ _RESERVED: Final = frozenset({0, 23456, 65535})
 _PRIVATE: Final = (range(64512, 65535), range(4_200_000_000, 4_294_967_295))
 
 
-def bgp_asn(case: Case) -> Found:
-    for fleet in case.fleets():
-        speakers = {switch.name: one for switch in fleet for one in switch.of(Speaker)}
-        for one in speakers.values():
-            if not any(one.asn in span for span in _PRIVATE):
-                sure = case.fabric or Side.JOB in case.sides
-                severity = Severity.WARNING if sure else Severity.INFO
-                reserved = one.asn in _RESERVED
-                yield problem("public", one, severity=None if reserved else severity)
-        for switch in fleet:
-            cables = {port.name: port.peer for port in switch.of(Port) if port.peer}
-            own = speakers.get(switch.name)
-            for session in switch.of(Neighbor):
-                other = speakers.get(cables.get(session.peer, ""))
-                if own and other:
-                    yield from _session(own, other, session)
-        yield from _leaves(fleet, case.absent)
+def bgp_asn(fleet: list[Device], case: Case) -> Found:
+    speakers = {switch.name: one for switch in fleet for one in switch.of(Speaker)}
+    for one in speakers.values():
+        if not any(one.asn in span for span in _PRIVATE):
+            sure = case.fabric or Side.JOB in case.sides
+            severity = Severity.WARNING if sure else Severity.INFO
+            reserved = one.asn in _RESERVED
+            yield problem("public", one, severity=None if reserved else severity)
+    for switch in fleet:
+        cables = {port.name: port.peer for port in switch.of(Port) if port.peer}
+        own = speakers.get(switch.name)
+        for session in switch.of(Neighbor):
+            other = speakers.get(cables.get(session.peer, ""))
+            if own and other:
+                yield from _session(own, other, session)
+    yield from _leaves(fleet, case.absent)
 
 
 def _session(own: Speaker, other: Speaker, session: Neighbor) -> Found:
@@ -142,21 +141,20 @@ def _leaves(fleet: list[Device], absent: frozenset[str]) -> Found:
         yield problem("leaves", one, first)
 
 
-def bgp_paths(case: Case) -> Found:
-    for fleet in case.fleets():
-        speakers = {switch.name: one for switch in fleet for one in switch.of(Speaker)}
-        for switch in fleet:
-            sessions = [one for one in switch.of(Neighbor) if one.unnumbered or one.remote]
-            cables = {port.name: port.peer for port in switch.of(Port) if port.peer}
-            paths = len(sessions)
-            for one in switch.of(Speaker):
-                few = one.paths is not None and one.paths < paths
-                if few and (one.paths == 1 or _leaf(switch, speakers.keys() | case.absent)):
-                    yield problem("few", one, paths=paths, most=max(64, paths))
-                known = [name for s in sessions if (name := cables.get(s.peer)) in speakers]
-                peers = {speakers[name].asn for name in known if name}
-                if one.relaxed is False and len(peers) > 1:
-                    yield problem("relaxed", one, peers=peers)
+def bgp_paths(fleet: list[Device], case: Case) -> Found:
+    speakers = {switch.name: one for switch in fleet for one in switch.of(Speaker)}
+    for switch in fleet:
+        sessions = [one for one in switch.of(Neighbor) if one.unnumbered or one.remote]
+        cables = {port.name: port.peer for port in switch.of(Port) if port.peer}
+        paths = len(sessions)
+        for one in switch.of(Speaker):
+            few = one.paths is not None and one.paths < paths
+            if few and (one.paths == 1 or _leaf(switch, speakers.keys() | case.absent)):
+                yield problem("few", one, paths=paths, most=max(64, paths))
+            known = [name for s in sessions if (name := cables.get(s.peer)) in speakers]
+            peers = {speakers[name].asn for name in known if name}
+            if one.relaxed is False and len(peers) > 1:
+                yield problem("relaxed", one, peers=peers)
 
 
 def _leaf(switch: Device, switches: AbstractSet[str]) -> bool:
@@ -165,16 +163,15 @@ def _leaf(switch: Device, switches: AbstractSet[str]) -> bool:
     return bool(peers - switches)
 
 
-def bgp_session(case: Case) -> Found:
-    for fleet in case.fleets():
-        names = {switch.name for switch in fleet}
-        for switch in fleet:
-            yield from _unaddressed(switch)
-            yield from _nameless(switch)
-            for speaker in switch.of(Speaker):
-                if speaker.announces is False and switch.of(Address):
-                    yield problem("silent", speaker)
-            yield from _silent(switch, names)
+def bgp_session(fleet: list[Device]) -> Found:
+    names = {switch.name for switch in fleet}
+    for switch in fleet:
+        yield from _unaddressed(switch)
+        yield from _nameless(switch)
+        for speaker in switch.of(Speaker):
+            if speaker.announces is False and switch.of(Address):
+                yield problem("silent", speaker)
+        yield from _silent(switch, names)
 
 
 def _unaddressed(switch: Device) -> Found:

@@ -6,14 +6,13 @@ from weft.lint.facts import Launch, Nodes, Option, RailTable, Slots, TreeSwitch
 from weft.lint.rule import Case, Found, problem, repeated
 
 
-def slurm_binding(case: Case) -> Found:
-    for launch in case.of(Launch):
-        if launch.tool != "srun":
-            continue
-        for word in launch.words:
-            name, _, value = word.partition("=")
-            if name == "--gpus-per-task" or (name == "--gpu-bind" and value != "none"):
-                yield problem("word", launch, word=word)
+def slurm_binding(launch: Launch) -> Found:
+    if launch.tool != "srun":
+        return
+    for word in launch.words:
+        name, _, value = word.partition("=")
+        if name == "--gpus-per-task" or (name == "--gpu-bind" and value != "none"):
+            yield problem("word", launch, word=word)
 
 
 _MAIN: Final = frozenset({"ClusterName", "SlurmctldHost"})
