@@ -7,6 +7,7 @@ from typing import Any, Final
 import re2
 
 MOST: Final = 200_000
+_PART: Final = re2.compile(r"(?:[^,\[]|\[[^\]]*\]?)+")
 _RANGE: Final = re2.compile(r"(\d+)(?:-(\d+))?")
 
 
@@ -17,7 +18,7 @@ def expand(text: str) -> tuple[str, ...]:
     ('gpu01', 'gpu02', 'gpu03', 'login')
     """
     found: list[str] = []
-    for part in _parts(text):
+    for part in _PART.findall(text):
         for name in _expand_one(part):
             found.append(name)
             if len(found) >= MOST:
@@ -42,19 +43,6 @@ def turned(text: str) -> str:
 def _padded(match: Any) -> bool:  # noqa: ANN401 - re2 has no types
     """Tell whether the end alone is padded with zeros: the beginning gives the width."""
     return match[2].startswith("0") and len(match[2]) > len(match[1])
-
-
-def _parts(text: str) -> Iterator[str]:
-    depth, part = 0, ""
-    for letter in text:
-        depth += (letter == "[") - (letter == "]")
-        if letter == "," and depth == 0:
-            yield part
-            part = ""
-        else:
-            part += letter
-    if part:
-        yield part
 
 
 def _expand_one(part: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from typing import Final
 
 from weft.lint.facts import Fact, Launch, Variable
 from weft.lint.names import names
+from weft.lint.part import fact
 from weft.lint.shell import Command
 
 PREFIXES: Final = tuple(names("variables.of_jobs"))
@@ -22,13 +23,9 @@ def job_facts(commands: Iterable[Command], device: str = "") -> Iterator[Fact]:
     for command in commands:
         for name, value in command.assignments:
             if is_of_job(name):
-                yield Variable(
-                    at=command.at,
-                    device=device,
-                    name=name,
-                    value=value,
-                    exported=None if command.words else command.exported,
-                )
+                exported = None if command.words else command.exported
+                given = {"device": device, "exported": exported}
+                yield fact(Variable, command, name=name, value=value, **given)
         if command.name in LAUNCHERS or _torch_module(command):
             yield from _launch(command, device)
 

@@ -4,28 +4,13 @@ from typing import Final
 
 import re2
 
-_SUFFIX: Final = {
-    "": 1,
-    "k": 10**3,
-    "m": 10**6,
-    "g": 10**9,
-    "t": 10**12,
-    "ki": 1 << 10,
-    "mi": 1 << 20,
-    "gi": 1 << 30,
-    "ti": 1 << 40,
-}
-_DOCKER: Final = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "": 1}
-_SWITCH: Final = {
-    "": 1,
-    "b": 1,
-    "bytes": 1,
-    "kb": 10**3,
-    "kbytes": 10**3,
-    "mb": 10**6,
-    "mbytes": 10**6,
-    "gb": 10**9,
-    "gbytes": 10**9,
+_POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_DECIMAL: Final = {letter: 1000**power for letter, power in _POWERS.items()}
+_BINARY: Final = {letter: 1024**power for letter, power in _POWERS.items()}
+_KUBERNETES: Final = _DECIMAL | {f"{one}i": size for one, size in _BINARY.items() if one}
+_DOCKER: Final = _BINARY | {"b": 1}
+_SWITCH: Final = {"": 1} | {
+    f"{letter}{unit}": size for letter, size in _DECIMAL.items() for unit in ("b", "bytes")
 }
 _NUMBER: Final = re2.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([A-Za-z]*)")
 
@@ -43,7 +28,7 @@ def kubernetes_bytes(text: str) -> int | None:
     >>> kubernetes_bytes("16Gi"), kubernetes_bytes("1G"), kubernetes_bytes("much")
     (17179869184, 1000000000, None)
     """
-    return _size(text, _SUFFIX)
+    return _size(text, _KUBERNETES)
 
 
 def docker_bytes(text: str) -> int | None:

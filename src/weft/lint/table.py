@@ -2,11 +2,11 @@
 
 A rule of ``tables/*.yaml`` has an ``about`` (the four sections of its page) and ``rows``. Where
 these do not suffice it has ``messages``, and a function of its name in the module of
-``weft.lint.predicates`` named as the table yields ``problem`` with the name of one of them. It is
-called with each thing that its first parameter is: a kind of fact, a switch (``Device``), a fleet
-of switches (``list[Device]``), all that was read (``Case``). A rule with neither reports what
-readers could not accept (``Flaw``). An entry ``defaults`` holds what the rules after it have in
-common, a rule what its rows have.
+``weft.lint.predicates`` named as the table yields ``problem`` with the name of one of them. The
+function is called with each thing that its first parameter is: a kind of fact, a switch
+(``Device``), a fleet of switches (``list[Device]``), all that was read (``Case``). A rule with
+neither reports what readers could not accept (``Flaw``). An entry ``defaults`` holds what the
+rules after it have in common, a rule what its rows have.
 A row names one kind of fact (``of``) and tests of its fields (``when``); the first row that
 holds for a fact reports it, or each that does where the rule says ``every``. A test is a value,
 a list of values, or ``OPERATORS`` by name.

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Final
+from typing import Any, Final
 
 import re2
 
@@ -29,23 +29,16 @@ class Known:
     since: tuple[int, ...] = ()
     ended: str = ""
     """What became of it, in words; empty while it is current."""
-    lasting: bool = True
-    """Whether NVIDIA counts it among what may stay set."""
 
 
 @cache
-def _table() -> Mapping[str, object]:
-    text = resources.files("weft.lint").joinpath("nccl_variables.json").read_text("utf-8")
-    found = json.loads(text)
-    assert isinstance(found, dict)
-    return found
+def _table() -> Any:  # noqa: ANN401 - what the document holds
+    return json.loads(resources.files("weft.lint").joinpath("nccl_variables.json").read_bytes())
 
 
 @cache
 def documented() -> Mapping[str, Known]:
     """Return the variables of the user guide by name."""
-    rows = _table()["documented"]
-    assert isinstance(rows, list)
     return {
         row["name"]: Known(
             name=row["name"],
@@ -53,18 +46,15 @@ def documented() -> Mapping[str, Known]:
             accepted=row["accepted"] or "",
             since=version(row["since"] or ""),
             ended=row["ended"] or "",
-            lasting=row["lasting"],
         )
-        for row in rows
+        for row in _table()["documented"]
     }
 
 
 @cache
 def in_library() -> frozenset[str]:
     """Return the names that stand in the library itself, documented or not."""
-    names = _table()["library"]
-    assert isinstance(names, dict)
-    return frozenset(name for one in names.values() for name in one)
+    return frozenset(name for one in _table()["library"].values() for name in one)
 
 
 def exists(name: str) -> bool:

@@ -21,7 +21,7 @@ from weft.lint.facts import (
     Variable,
     Workload,
 )
-from weft.lint.names import names
+from weft.lint.names import names, wrong_form
 from weft.lint.quality import DSCPS, ECN_BITS
 from weft.lint.rule import Case, Found, Severity, grouped, path_of, problem
 from weft.lint.variables import RENAMED, Known, documented, exists, version
@@ -75,21 +75,12 @@ def nccl_adapter_list(case: Case) -> Found:
 def _nccl_adapter_list_wrong(value: str) -> str:
     entries = value.strip().lstrip("^=").split(",")
     repeated = [one for one, count in Counter(entries).items() if count > 1]
-    wrong = _wrong_form(value, "adapters")
+    wrong = wrong_form(value.strip(), "adapters")
     if wrong or (not repeated and len(entries) <= _NCCL_ADAPTER_LIST_MOST):
         return wrong
     if repeated:
         return f"{repeated[0]} stands twice"
     return f"{len(entries)} entries; NCCL takes {_NCCL_ADAPTER_LIST_MOST}"
-
-
-def _wrong_form(value: str, kind: str) -> str:
-    """Return what is wrong with a list of names; empty where it has the form NCCL reads."""
-    for pattern, words in names("variables.forms")[kind]:
-        match = re2.fullmatch(pattern, value.strip())
-        if match:
-            return str(words).format(*match.groups())
-    return ""
 
 
 def _loose(value: str) -> str:
@@ -328,7 +319,7 @@ def _selected(value: str, interfaces: Sequence[str]) -> list[str]:
 
 def nccl_socket_interface(case: Case) -> Found:
     for one in case.variables(*_SOCKETS):
-        wrong = _wrong_form(one.value, "interfaces")
+        wrong = wrong_form(one.value.strip(), "interfaces")
         if wrong and "$" not in one.value:
             yield problem("wrong", one, wrong=wrong)
 
