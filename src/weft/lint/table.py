@@ -135,7 +135,7 @@ class _Words(Formatter):
 
 def _listed(values: Any) -> str:  # noqa: ANN401 - a list, or a set without order
     entries = sorted(values) if isinstance(values, AbstractSet) else values
-    return ", ".join(map(str, entries)) or "nothing"
+    return ", ".join(map(str, entries)) if entries else "nothing"
 
 
 _WORDS: Final = _Words()
