@@ -333,8 +333,8 @@ def pfc_off(case: Case) -> Found:
         classes = switch.table(facts.Map.DSCP_TO_CLASS)
         special = [row for row in classes.values() if row.target and row.source != CNP_DSCP]
         ecn = any(one.ecn for one in switch.of(facts.Marking))
-        wanted = special and (rows or case.host_pauses) and not _lossy(switch)
-        if wanted and not switch.paused:
+        wanted = special and not switch.paused and (rows or case.host_pauses)
+        if wanted and not _lossy(switch):
             seen = [*rows[:1], special[0]]
             yield problem("off", *seen, severity=Severity.WARNING if ecn else None)
     if any(switch.paused for switch in case.switches):
