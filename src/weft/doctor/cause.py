@@ -9,6 +9,8 @@ from weft.doctor.configurations import PREFIX
 from weft.inventory.entity import attribute, kind
 from weft.inventory.table import tables
 
+TIERS: Final[Mapping[str, int]] = {"specific": 0, "general": 1, "symptom": 2}
+"""A general cause knows what failed and not why; a symptom follows from whatever did."""
 PRIORS: Final[Mapping[str, float]] = {"common": 0.1, "uncommon": 0.03, "rare": 0.01}
 """Odds that a troubled input has this cause, before it is read."""
 
@@ -64,6 +66,8 @@ class Cause:
     confirm: str
     model: str = ""
     page: str = ""
+    tier: int = 0
+    """Where it gives way: 0 nowhere, 1 to a cause that says more, 2 to any other cause."""
     benign: bool = False
     """Nothing is wrong: it explains what looks like trouble, and is not shown as a finding."""
 
@@ -89,6 +93,7 @@ def _cause(row: Mapping[str, Any]) -> Cause:
         prior=PRIORS[told.pop("prior", "common")],
         clues=tuple(_clue(one) for one in clues),
         explains=tuple(told.pop("explains", ())),
+        tier=TIERS[told.pop("tier", "specific")],
         severity=told.pop("severity", "error"),
         **told,
     )

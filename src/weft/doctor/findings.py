@@ -186,8 +186,17 @@ def _explains(cause: Candidate, other: Candidate) -> bool:
     if not near(cause.entity, other.entity):
         return False
     known = cause.cause.explains
-    by_name = other.cause.name in known
+    by_name = other.cause.name in known or _says_more(cause, other)
     return by_name or all(hit.clue.name in known for hit in other.supports)
+
+
+def _says_more(cause: Candidate, other: Candidate) -> bool:
+    """Return whether a cause as severe on the same host makes a general one needless."""
+    return (
+        other.cause.tier > cause.cause.tier
+        and host(cause.entity) == host(other.entity)
+        and _WEIGHT[cause.cause.severity] >= _WEIGHT[other.cause.severity]
+    )
 
 
 def _explained(shown: Iterable[Candidate]) -> set[tuple[str, str]]:

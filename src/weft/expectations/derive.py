@@ -141,18 +141,28 @@ def _tcp_loss(inventory: Inventory) -> None:
                 inventory.record(entity, "tcp_loss", share, segments.evidence)
 
 
+_DROPS: Final = (
+    ("interface", "rx_packets", "rx_dropped"),
+    ("interface", "tx_packets", "tx_dropped"),
+    ("switch_port", "tx_packets", "tx_drops"),
+)
+_FEWEST_PACKETS: Final = 1e6
+"""Of fewer a share says nothing: a port that starts drops a few."""
+
+
 def _drop_shares(inventory: Inventory) -> None:
-    """Divide the packets that a host dropped by those that an interface received."""
-    for entity, found in list(inventory.of("interface")):
-        if "rx_packets" in found and "rx_dropped" in found:
-            received, dropped = (
-                grown if (grown := inventory.increase(entity, name)) is not None
-                else number(inventory.value(entity, name)) or 0.0
-                for name in ("rx_packets", "rx_dropped")
-            )  # fmt: skip
-            if received:
-                share = dropped / received
-                inventory.record(entity, "drop_share", share, found["rx_dropped"][-1].evidence)
+    """Divide the packets that an interface or a port dropped by those that it was to carry."""
+    for kind, carried, lost in _DROPS:
+        for entity, found in list(inventory.of(kind)):
+            if carried in found and lost in found:
+                passed, dropped = (
+                    grown if (grown := inventory.increase(entity, name)) is not None
+                    else number(inventory.value(entity, name)) or 0.0
+                    for name in (carried, lost)
+                )  # fmt: skip
+                if passed + dropped >= _FEWEST_PACKETS:
+                    share = dropped / (passed + dropped)
+                    inventory.record(entity, "drop_share", share, found[lost][-1].evidence)
 
 
 def _families(inventory: Inventory) -> None:

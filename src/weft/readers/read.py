@@ -309,11 +309,10 @@ class Reading:
 
     def _strange(self, rows: Sequence[Row], line: Line) -> None:
         """Read a line that looks like trouble and that no other row knows."""
-        if is_harmless(line.text):
+        if self.is_document or self.is_configuration or is_harmless(line.text):
             return
         hit, _ = self._messages(rows, line)
-        known = self.is_document or self.is_configuration
-        if hit and not known and len(self.unread) < _MOST_NOTES:
+        if hit and len(self.unread) < _MOST_NOTES:
             self.unread.append(self.scribe.evidence(line))
 
     def _messages(self, rows: Sequence[Row], line: Line) -> tuple[bool, bool]:

@@ -91,6 +91,7 @@ _CARRIED: Final = re2.compile(
     r"(?:[_ .-](?:received|sent|delivered|out|in|rx|tx|phy|total|paged in))?(?: out)?$"
 )
 """Names of counters since the start: they differ from host to host where all is well."""
+_SENTENCE: Final = re2.compile(r"(?i)\b(?:fail(?:ed)? to|unable to|cannot|could not|can't) ")
 _LABELLED: Final = re2.compile(r"^[A-Za-z]+ ?\[?\d+\]?$")
 """What a pair behind it is of, as ``GPU[3]``."""
 _HEADING: Final = re2.compile(
@@ -422,7 +423,7 @@ def is_harmless(text: str) -> bool:
     if _COUNT.search(text):
         return True
     found = _PAIR.search(text)
-    if found is None or _STAMP.search(text):
+    if found is None or _STAMP.search(text) or _SENTENCE.search(text):
         return False
     said = str(found["value"]).strip()
     return " " not in said and not is_bad(said) and not number(said)

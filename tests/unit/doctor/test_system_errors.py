@@ -25,12 +25,10 @@ TEXTS = {
 
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("program", ["frobnicated[812]: error:", "widget-agent: fatal:"])
-def test_an_error_of_the_system_is_a_possible_problem(
-    tmp_path: Path, text: str, program: str
-) -> None:
+def test_an_error_of_the_system_is_a_problem(tmp_path: Path, text: str, program: str) -> None:
     (tmp_path / "log").write_text(f"Mar 03 10:11:12 n7 {program} open of x failed: {text}\n")
     result = diagnose([tmp_path])
-    assert result.verdict is Verdict.POSSIBLE
+    assert result.verdict is Verdict.PROBLEM
     assert result.findings[0].cause == TEXTS[text]
     assert "n7" in result.findings[0].title
 

@@ -5,10 +5,12 @@ from typing import Final
 
 from weft.doctor.case import Case, Hit, last, spans_hosts
 from weft.doctor.cause import Clue
+from weft.doctor.infer import near
 from weft.inventory.entity import Entity
 from weft.inventory.inventory import Event, Inventory, Reading, Setting
 from weft.inventory.values import number, whole
 
+_GID_SETTINGS: Final = ("NCCL_IB_GID_INDEX", "UCX_IB_GID_INDEX", "NVSHMEM_IB_GID_INDEX")
 _OLD_NCCL: Final = (2, 22, 4)
 """From this version on NCCL looks for nvidia_peermem by its present name."""
 
@@ -51,9 +53,9 @@ def active_ports_beside_sockets(clue: Clue, case: Case) -> Iterator[Hit]:
             yield Hit(clue, entity, (found["state"][-1].evidence,))
 
 
-def _setting(case: Case, name: str) -> Iterator[tuple[Entity, Reading | Setting]]:
+def _setting(case: Case, *names: str) -> Iterator[tuple[Entity, Reading | Setting]]:
     for entity, found in case.inventory.of_both("setting"):
-        if entity.key[-1] == name and "value" in found:
+        if entity.key[-1] in names and "value" in found:
             yield entity, found["value"][-1]
 
 
@@ -156,6 +158,33 @@ def gid_table_starts_late(clue: Clue, case: Case) -> Iterator[Hit]:
     for index, reading, entity in lowest.values():
         if index > 3 and searched:  # noqa: PLR2004 - v1 and v2 of two addresses
             yield Hit(clue, entity, (reading.evidence,))
+
+
+def chosen_gid_not_usable(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield GIDs that a setting chooses and that are link-local beside an IP address.
+
+    Of a port that has no entry of the chosen index its first entry is yielded.
+    """
+    tables: dict[tuple[str, ...], dict[str, tuple[Entity, Reading]]] = {}
+    for entity, found in case.inventory.of("gid"):
+        if "address" in found:
+            table = tables.setdefault(entity.key[:-1], {})
+            table[entity.key[-1]] = (entity, found["address"][-1])
+    for setting, reading in _setting(case, *_GID_SETTINGS):
+        for table in tables.values():
+            first, address = table.get(str(reading.value)) or next(iter(table.values()))
+            absent = str(reading.value) not in table and str(reading.value) != "-1"
+            local = not absent and _is_link_local(address) and not all(
+                _is_link_local(other) for _, other in table.values()
+            )  # fmt: skip
+            if (absent or local) and near(setting, first):
+                yield Hit(clue, first, (reading.evidence, address.evidence), detail=(
+                    f"{setting.key[-1]} is {reading.value}; that GID is "
+                    f"{'absent' if absent else address.value}"))  # fmt: skip
+
+
+def _is_link_local(address: Reading) -> bool:
+    return str(address.value).lower().startswith("fe80")
 
 
 def gids_of_different_subnets(clue: Clue, case: Case) -> Iterator[Hit]:
