@@ -151,7 +151,10 @@ _FEWEST_PACKETS: Final = 1e6
 
 
 def _drop_shares(inventory: Inventory) -> None:
-    """Divide the packets that an interface or a port dropped by those that it was to carry."""
+    """Divide the packets that an interface or a port dropped by those it was to carry.
+
+    Of the two directions the worse one counts.
+    """
     for kind, carried, lost in _DROPS:
         for entity, found in list(inventory.of(kind)):
             if carried in found and lost in found:
@@ -160,8 +163,9 @@ def _drop_shares(inventory: Inventory) -> None:
                     else number(inventory.value(entity, name)) or 0.0
                     for name in (carried, lost)
                 )  # fmt: skip
-                if passed + dropped >= _FEWEST_PACKETS:
-                    share = dropped / (passed + dropped)
+                share = dropped / max(passed + dropped, 1.0)
+                known = number(inventory.value(entity, "drop_share")) or 0.0
+                if passed + dropped >= _FEWEST_PACKETS and share >= known:
                     inventory.record(entity, "drop_share", share, found[lost][-1].evidence)
 
 
