@@ -1,4 +1,4 @@
-"""JSON, XML and objects in YAML: parsed by a library, then read by rows and parsers of a kind."""
+"""JSON, XML, objects in YAML: parsed by a library, read by rows and by parsers of a kind."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

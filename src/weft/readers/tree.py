@@ -2,13 +2,14 @@
 
 A row names the keys that an object must ``have``; wherever such an object stands in a document
 it is read. Values are paths from the object: names separated by ``/``, ``*`` for each member,
-``..`` for the object around it, ``...`` for the one with metadata that it is in, ``@`` for the name under which it stands; lists are stepped
-through. A name that begins with ``^`` is a pattern of names. ``=text`` is a constant,
-``path ~ pattern`` the first group of a pattern, ``# path`` how many there are, ``one + other``
-both with a space between, and of ``one | other`` the first that is there counts.
+``..`` for the object around it, ``...`` for the one with metadata that it is in, ``@`` for the
+name under which it stands; lists are stepped through. A name that begins with ``^`` is a
+pattern of names. ``=text`` is a constant, ``path ~ pattern`` the first group of a pattern,
+``# path`` how many there are, ``one + other`` both with a space between, and of
+``one | other`` the first that is there counts.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
@@ -197,19 +198,11 @@ def _at(at: Place, path: str) -> list[Place]:
 
 
 def _step(at: Place, step: str) -> list[Place]:
-    if step == ".":
-        return [at]
-    if step == "..":
-        return [at.outer] if at.outer else []
-    if step == "...":
-        return _api_object(at)
-    if step == "@":
-        return [Place(at.name, "", at)] if at.name else []
-    if step == "*":
-        return list(at.below())
+    if step in _AROUND:
+        return _AROUND[step](at)
     if not isinstance(at.value, dict):
         return []
-    named = [step] if step[:1] != "^" else [one for one in at.value if pattern(step).search(one)]
+    named = [step] if step[:1] != "^" else [n for n in at.value if pattern(step).search(n)]
     return [
         one for name in named if name in at.value for one in _through(at.value[name], name, at)
     ]
@@ -221,6 +214,15 @@ def _api_object(at: Place) -> list[Place]:
     while place and not (isinstance(place.value, dict) and "metadata" in place.value):
         place = place.outer
     return [place] if place else []
+
+
+_AROUND: Final[Mapping[str, Callable[[Place], list[Place]]]] = {
+    ".": lambda at: [at],
+    "..": lambda at: [at.outer] if at.outer else [],
+    "...": _api_object,
+    "@": lambda at: [Place(at.name, "", at)] if at.name else [],
+    "*": lambda at: list(at.below()),
+}
 
 
 def _as_lines(at: Place, key: Mapping[str, str], line: Line, scribe: Scribe) -> None:

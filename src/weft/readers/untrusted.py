@@ -249,9 +249,9 @@ def xml_value(text: str) -> tuple[Any, Lines]:
 
 
 def is_yaml_object(text: str) -> bool:
-    """Return whether a text begins as an object of the API of Kubernetes in YAML.
+    r"""Return whether a text begins as an object of the API of Kubernetes in YAML.
 
-    >>> is_yaml_object("---\\napiVersion: v1\\nkind: Pod"), is_yaml_object("kind of: cable")
+    >>> is_yaml_object("---\napiVersion: v1\nkind: Pod"), is_yaml_object("kind of: cable")
     (True, False)
     """
     lines = text[:_FRONT].removeprefix("\ufeff").splitlines()

@@ -2,7 +2,7 @@
 
 An object of a kind that kubectl does not know is printed as its API has it, in title case; of a
 kind that it knows, what it prints is taken as the status. What stands below a value is of the
-state that the value is: ``State: Waiting`` above ``Reason: x`` is ``state: {waiting: {reason: x}}``.
+state that the value is: ``Reason: x`` below ``State: Waiting`` is ``state/waiting/reason``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,7 +32,7 @@ _TELLING: Final[Mapping[str, str]] = {
     "podsStatuses": "Job",
 }
 """What only one kind prints, for kinds whose output does not name them."""
-_OF_OBJECT: Final = ("apiVersion", "kind", "spec")
+_OF_OBJECT: Final[tuple[str, ...]] = ("apiVersion", "kind", "spec")
 
 
 @dataclass(slots=True)
@@ -138,7 +138,10 @@ def _camel(name: str) -> str:
 
 kubectl_describe = Parser(
     "kubectl_describe",
-    opens=(r"^Name: {5,}[a-z0-9][a-z0-9.-]*$", r"^(?:Capacity|Allocatable|Allocated resources|Conditions|Containers):$"),
+    opens=(
+        r"^Name: {5,}[a-z0-9][a-z0-9.-]*$",
+        r"^(?:Capacity|Allocatable|Allocated resources|Conditions|Containers):$",
+    ),
     reads=_read,
     keeps=(r"^\s", r"^[A-Z][A-Za-z -]*:(?: |$)", r"^$"),
 )
