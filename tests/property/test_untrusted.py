@@ -26,7 +26,7 @@ from weft.readers import read as reading
 from weft.readers import untrusted
 from weft.readers.document_kinds.flight_recorder import flight_recorder
 from weft.readers.read import read
-from weft.readers.untrusted import Malformed, json_value, opened, yaml_nodes
+from weft.readers.untrusted import Malformed, json_value, opened, yaml_documents
 from weft.report import show
 
 ROOT = Path(__file__).parents[1]
@@ -175,7 +175,7 @@ def test_a_name_need_not_be_utf8(tmp_path):
 )
 def test_deep_yaml_is_refused(text, tmp_path):
     with pytest.raises(Malformed):
-        yaml_nodes(text)
+        yaml_documents(text)
     (tmp_path / "a.yaml").write_text(text)
     lint([tmp_path])
 

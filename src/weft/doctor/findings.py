@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Final
 
 from weft.doctor.case import Case, Hit
@@ -332,11 +333,11 @@ def _rivals_ratio(one: Candidate) -> float:
 
 
 def _deviations(case: Case, explained: set[tuple[str, str]]) -> Iterator[Finding]:
-    """Yield deviations that no cause accounts for, one finding an attribute."""
+    """Yield deviations that no cause accounts for, one finding an attribute and complaint."""
     for name, found in case.deviations.items():
         left = [one for one in found if not _accounted(name, host(one.entity), explained)]
-        if left:
-            yield _of_deviations(name, left)
+        for _, same in groupby(left, key=lambda one: one.expectation.about):
+            yield _of_deviations(name, list(same))
 
 
 def _accounted(name: str, place: str, explained: set[tuple[str, str]]) -> bool:

@@ -107,7 +107,7 @@ def name(entity: Entity) -> str:
         return "the input"
     known = {name: said or _UNKNOWN for name, said in entity.fields.items()}
     shown = kind(entity.kind).shown.format(**known)
-    for join in (" on ", " of "):
+    for join in (" on ", " of ", " in "):
         shown = shown.removesuffix(join + _UNKNOWN)
     return shown.replace(f"{_UNKNOWN}/", "").replace(_UNKNOWN, "(not named)")
 

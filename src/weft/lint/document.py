@@ -7,7 +7,7 @@ from string import hexdigits
 from typing import Any, Final
 
 from weft.lint.text import JsonLocator, Locator, Place, Text, deepest
-from weft.readers.untrusted import DEEPEST, MOST_NODES, Malformed, json_value, yaml_nodes
+from weft.readers.untrusted import json_value, yaml_documents
 
 
 @dataclass(slots=True, eq=False)
@@ -106,13 +106,8 @@ def read_json(text: Text) -> Tree:
 
 def read_yaml(text: Text) -> list[Tree]:
     """Read the documents of a YAML file; raise Malformed where it is none."""
-    return [_tree(node, text) for node in yaml_nodes(text.content)]
-
-
-def _tree(node: Any, text: Text) -> Tree:  # noqa: ANN401 - a node of the YAML library
-    reading = _Reading({}, [0])
-    value = reading.plain(node, ())
-    return Tree(value, text, _Marks(reading.places))
+    found = yaml_documents(text.content)
+    return [Tree(one.value, text, _Marks(one.places)) for one in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,45 +116,3 @@ class _Marks:
 
     def __call__(self, path: tuple[str, ...]) -> tuple[int, int]:
         return deepest(path, self.places) or (1, 1)
-
-
-@dataclass(slots=True)
-class _Reading:
-    """Turns nodes into plain values and notes where each stands."""
-
-    places: dict[tuple[str, ...], tuple[int, int]]
-    count: list[int]
-
-    def plain(self, node: Any, path: tuple[str, ...]) -> Any:  # noqa: ANN401 - plain values
-        self.count[0] += 1
-        mark = node.start_mark
-        if self.count[0] > MOST_NODES or len(path) > DEEPEST:
-            raise Malformed("holds more than a configuration can", mark.line + 1)
-        self.places.setdefault(path, (mark.line + 1, mark.column + 1))
-        kind = node.id
-        if kind == "mapping":
-            return self._mapping(node, path)
-        if kind == "sequence":
-            return [self.plain(one, (*path, str(i))) for i, one in enumerate(node.value)]
-        if node.tag.endswith(":null") and node.value in {"", "~", "null"}:
-            return None
-        return node.value
-
-    def _mapping(self, node: Any, path: tuple[str, ...]) -> dict[str, Any]:  # noqa: ANN401
-        found: dict[str, Any] = {}
-        for key, value in node.value:
-            name = key.value if key.id == "scalar" else str(key.value)
-            mark = key.start_mark
-            if name in found and name != "<<":
-                raise Malformed(
-                    f"the key {name!r} stands twice in one mapping; the last one wins",
-                    mark.line + 1,
-                    mark.column + 1,
-                )
-            self.places.setdefault((*path, name), (mark.line + 1, mark.column + 1))
-            below = self.plain(value, (*path, name))
-            if name == "<<" and isinstance(below, dict):
-                found = below | found
-            else:
-                found[name] = below
-        return found

@@ -17,7 +17,7 @@ from weft.lint.text import Place, Text
 from weft.readers.configurations import is_shell
 from weft.readers.matcher import pattern
 from weft.readers.rendered import PLACEHOLDER
-from weft.readers.untrusted import Malformed
+from weft.readers.untrusted import Malformed, is_yaml_object
 
 _PLACEHOLDER: Final = re2.compile(rf"{PLACEHOLDER}[A-Z0-9_]+")
 JSON_ENDS: Final = (".json",)
@@ -90,7 +90,7 @@ class File:
             return [read_json(self.text)]
         if start[:1] == "{" and not self.name.endswith(YAML_ENDS):
             return _perhaps_json(self.text)
-        if self.name.endswith(YAML_ENDS):
+        if self.name.endswith(YAML_ENDS) or is_yaml_object(start):
             return _templated(self.text) or read_yaml(self.text)
         return []
 

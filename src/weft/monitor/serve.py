@@ -128,10 +128,10 @@ def web_config(file: Path) -> Web:
     """
     import yaml  # noqa: PLC0415 - only where a file is given
 
-    from weft.readers.untrusted import read_bytes, yaml_nodes  # noqa: PLC0415 - as above
+    from weft.readers.untrusted import read_bytes, yaml_documents  # noqa: PLC0415 - as above
 
     text = read_bytes(file, _LARGEST_CONFIG).decode("utf-8", errors="replace")
-    yaml_nodes(text)  # refuses what is too deep or no YAML
+    yaml_documents(text)  # refuses what is too deep or no YAML
     document = yaml.safe_load(text)
     if not isinstance(document, dict):
         raise SpecError(f"{file}: is no mapping; it holds {' and '.join(_WEB_KEYS)}")

@@ -26,6 +26,7 @@ _SUM: Final = re2.compile(r"(?i)^(?:totals?|sum):?$")
 """What names the row of sums below a table."""
 _GAPS: Final = re2.compile(r"\s{2,}")
 _NUMBERS: Final = {"number", "counter"}
+_PARTS: Final = " / "
 
 
 @dataclass(slots=True)
@@ -44,6 +45,8 @@ class Columns:
     """Pattern of the title of a column -> field of the key."""
     cells: Mapping[str, str]
     """Pattern of the title of a column -> attribute, and its unit after a space if it has one.
+
+    ``kind.part / kind.whole`` are two attributes, of a cell as ``1/2``.
 
     Groups of the pattern are fields of the key too.
     """
@@ -95,8 +98,9 @@ class _Roles:
 
 def columns(told: Mapping[str, Any]) -> Columns:
     """Return a table from its row, checked against the vocabulary."""
-    for path in told["cells"].values():
-        attribute(path.partition(" ")[0])
+    for paths in told["cells"].values():
+        for path in paths.split(_PARTS):
+            attribute(path.partition(" ")[0])
     values = {str(k).lower(): str(v) for k, v in told.get("values", {}).items()}
     return Columns(**{**told, "values": values})
 
@@ -197,7 +201,8 @@ class ColumnBlock:
         key = {name: cells[at] for name, at in roles.keys.items()}
         states = False
         for at, path, fields in roles.values:
-            states |= self._set(path, cells[at], line, {**key, **fields})
+            for one, cell in _parts(path, cells[at]):
+                states |= self._set(one, cell, line, {**key, **fields})
         for at in roles.spare(len(cells)) if states else ():
             item = " ".join(key.values())
             spare(self.scribe, item, self.titles[at], cells[at], line)
@@ -212,3 +217,10 @@ class ColumnBlock:
             return False
         self.scribe.state(path, value, line, key)
         return True
+
+
+def _parts(paths: str, cell: str) -> Iterator[tuple[str, str]]:
+    """Yield the attributes that a cell holds, each with its text."""
+    if _PARTS not in paths:
+        return iter(((paths, cell),))
+    return zip(paths.split(_PARTS), cell.split("/"), strict=False)

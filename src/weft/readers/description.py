@@ -8,7 +8,7 @@ from typing import Any, Final
 from weft import plugins
 from weft.errors import SpecError, Unreadable
 from weft.readers import descriptions
-from weft.readers.untrusted import Lines, Malformed, read_bytes, xml_value, yaml_nodes
+from weft.readers.untrusted import Lines, Malformed, read_bytes, xml_value, yaml_documents
 
 MOST_BYTES: Final = 32 << 20
 
@@ -76,17 +76,6 @@ def read_description(path: Path) -> Described:
 def _value(text: str) -> tuple[Any, Lines]:
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
         return xml_value(text)
-    nodes = yaml_nodes(text)  # JSON is YAML
-    lines = Lines()
-    return (_plain(nodes[0], lines) if nodes else None), lines
-
-
-def _plain(node: Any, lines: Lines) -> Any:  # noqa: ANN401 - of the YAML library
-    """Return the value of a YAML node; their depth is bounded."""
-    found: Any = node.value
-    if node.id == "mapping":
-        found = {str(key.value): _plain(value, lines) for key, value in node.value}
-        lines[id(found)] = node.start_mark.line + 1
-    elif node.id == "sequence":
-        found = [_plain(one, lines) for one in node.value]
-    return found
+    for document in yaml_documents(text):  # JSON is YAML
+        return document.value, document.lines
+    return None, Lines()

@@ -1,4 +1,4 @@
-"""JSON and XML documents: parsed by a library, then read by rows and by parsers of a kind."""
+"""JSON, XML, objects in YAML: parsed by a library, read by rows and by parsers of a kind."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -7,7 +7,15 @@ from typing import Any
 from weft import plugins
 from weft.readers import document_kinds, tree
 from weft.readers.scribe import Scribe
-from weft.readers.untrusted import Lines, Malformed, json_lines, json_value, xml_value
+from weft.readers.untrusted import (
+    Lines,
+    Malformed,
+    is_yaml_object,
+    json_lines,
+    json_value,
+    xml_value,
+    yaml_documents,
+)
 
 Reader = Callable[[Any, str, Scribe], bool]
 
@@ -60,6 +68,10 @@ def kinds_of(data: bytes, lines_before: int = 0) -> Iterator[Parsed]:
 def _value(text: str) -> tuple[Any, Lines]:
     if text.startswith("<"):
         return xml_value(text)
+    if is_yaml_object(text):
+        documents = yaml_documents(text)
+        lines = Lines(line for one in documents for line in one.lines.items())
+        return [one.value for one in documents], lines
     value = json_value(text)
     return value, json_lines(text, value)
 

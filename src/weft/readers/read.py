@@ -35,7 +35,7 @@ from weft.readers.rows import Row
 from weft.readers.scribe import Scribe
 from weft.readers.sections import sections
 from weft.readers.unknown import Unknown, is_count, is_harmless
-from weft.readers.untrusted import Bytes, Malformed, json_value
+from weft.readers.untrusted import Bytes, Malformed, is_yaml_object, json_value
 
 BLOCK_BYTES: Final = 1 << 20
 LONGEST_LINE: Final = 4 << 20
@@ -55,6 +55,9 @@ _FRONT: Final = re2.compile(
     r"^(?:> ?)+|^(?:\[\d+,\d+\]<std\w+>: ?)|^\[\d+\]<std\w+>: ?|^.{0,40}\[\d+,\d+\]<std\w+>: ?"
 )
 _LONGEST_LABEL: Final = 64
+_YAML_FRONT: Final = b"apiVersion:"
+_YAML_LINE: Final = re2.compile(r"[\s-]|[b-z]\w*:(?:\s|$)|$")
+"""A line of an object in YAML that has begun: within its parts, or the name of one."""
 _RANK: Final = re2.compile(r"^ ?\d{1,5}: ([ #{].*)$")
 """What ``srun --label`` and ``mpirun --tag-output`` write before the lines of a benchmark."""
 
@@ -196,6 +199,9 @@ def _read_lines(
     repeats = reading.seen.repeats
     held = Held()
     for number, line in enumerate(_lines(head, stream, deadline), 1):
+        if held.ends_before(line):
+            reading.held(held, title)
+            held = Held()
         if repeats(line):
             reading.repeated += 1
         elif reading.is_document or reading.is_spread or not held.holds(number, line):
@@ -209,7 +215,11 @@ def _read_lines(
 
 @dataclass(slots=True)
 class Held:
-    """Lines of a text that may be a JSON document: from a brace at the margin to its end."""
+    """Lines of a text that may be a document.
+
+    JSON is from a brace at the margin to its end, an object in YAML from the version of its API
+    to the first line that is none of YAML.
+    """
 
     first: int = 0
     lines: list[bytes] = field(default_factory=list)
@@ -217,19 +227,27 @@ class Held:
 
     def holds(self, number: int, raw: bytes) -> bool:
         """Keep a line where it is part of such a document; return whether it is."""
-        if not self.lines and b"{" not in raw[:_LONGEST_LABEL]:
+        front = raw[:_LONGEST_LABEL]
+        if not self.lines and b"{" not in front and _YAML_FRONT not in front:
             return False
         plain = _unlabelled(raw.rstrip(b"\r\n"))
-        if not self.lines and plain[:1] != b"{":
+        if not self.lines and not plain.startswith((b"{", _YAML_FRONT)):
             return False
         self.first = self.first or number
         self.lines.append(plain)
         self.size += len(plain)
         return True
 
+    def ends_before(self, raw: bytes) -> bool:
+        """Return whether a line is no part of an object in YAML that was kept."""
+        is_yaml = bool(self.lines) and self.lines[0].startswith(_YAML_FRONT)
+        return is_yaml and not _YAML_LINE.match(raw.decode("utf-8", "replace"))
+
     @property
     def is_whole(self) -> bool:
         """Return whether the document ends here, or is longer than a document may be."""
+        if self.lines[0].startswith(_YAML_FRONT):
+            return self.size > MOST_DOCUMENT_BYTES
         last = self.lines[-1].rstrip()
         alone = len(self.lines) == 1 and last[-1:] == b"}"
         return alone or last == b"}" or self.size > MOST_DOCUMENT_BYTES
@@ -530,7 +548,7 @@ def _is_document(head: bytes) -> bool:
     front = head[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
     if front[:1] == b"[":
         return front[1:].lstrip()[:1] in {b"{", b"]", b"[", b'"'}
-    return front[:1] in {b"{", b"<"}
+    return front[:1] in {b"{", b"<"} or is_yaml_object(head[:4096].decode("utf-8", "replace"))
 
 
 def _name_the_only_host(inventory: Inventory) -> None:

@@ -1,7 +1,8 @@
 """A JSON document that no row knows, as sections of lines: a heading, then names and values.
 
 Each member of a list, and of an object whose members are objects of the same make, is a
-section of its own, called by its name, so that it can be compared with the others.
+section of its own, called by its name, so that it can be compared with the others. Objects of
+the API of Kubernetes are left out: rows know what they show, whatever their kind.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +21,7 @@ def sections(value: Any, title: str = "", at: int = 0) -> Iterator[tuple[int, st
     """Yield lines of text, each with the identity of the object that it is of."""
     if isinstance(value, list):
         value = {"item": value}
-    if not isinstance(value, Mapping):
+    if not isinstance(value, Mapping) or {"apiVersion", "kind"} <= value.keys():
         return
     title = title or _label(value)
     apart: list[tuple[str, Members]] = []

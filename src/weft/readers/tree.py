@@ -2,22 +2,23 @@
 
 A row names the keys that an object must ``have``; wherever such an object stands in a document
 it is read. Values are paths from the object: names separated by ``/``, ``*`` for each member,
-``..`` for the object around it, ``@`` for the name under which it stands; lists are stepped
-through. ``=text`` is a constant, ``path ~ pattern`` the first group of a pattern, and of
+``..`` for the object around it, ``...`` for the one with metadata that it is in, ``@`` for the
+name under which it stands; lists are stepped through. A name that begins with ``^`` is a
+pattern of names. ``=text`` is a constant, ``path ~ pattern`` the first group of a pattern,
+``# path`` how many there are, ``one + other`` both with a space between, and of
 ``one | other`` the first that is there counts.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
-
-import re2
 
 from weft.inventory.entity import attribute, kind
 from weft.inventory.table import tables
 from weft.inventory.values import Value, typed
 from weft.readers.line import Line
+from weft.readers.matcher import pattern
 from weft.readers.rows import FACTORS, bare
 from weft.readers.scribe import Scribe
 from weft.readers.untrusted import Lines
@@ -60,7 +61,7 @@ class ObjectRow:
     has: tuple[str, ...]
     source: str
     where: Mapping[str, str] = field(default_factory=dict)
-    """Paths and the pattern that each must match."""
+    """Paths and the pattern that each must match, or with ``!`` before it must not."""
     key: Mapping[str, str] = field(default_factory=dict)
     """Field of a key -> path."""
     sets: Mapping[str, str] = field(default_factory=dict)
@@ -79,16 +80,13 @@ class ObjectRow:
         """Yield what an object holds of this kind: the object itself, or values in it."""
         if all(one in at.value for one in self.has):
             for one in _at(at, self.each) if self.each else [at]:
-                if all(
-                    any(re2.search(pattern, text) for text in _texts(one, path))
-                    for path, pattern in self.where.items()
-                ):
+                if all(_holds(one, path, told) for path, told in self.where.items()):
                     yield one
 
     def read(self, at: Place, line: Line, scribe: Scribe) -> None:
         """Record what an object states."""
         key = {name: said for name, path in self.key.items() for said in _texts(at, path)[:1]}
-        own = {**key, "object": str(scribe.objects)}  # several may stand in one line
+        own = {"object": str(scribe.objects), **key}  # several may stand in one line
         for told, path in self.sets.items():
             self._set(told, _texts(at, path), line, own, scribe)
         if self.code:
@@ -165,23 +163,34 @@ def _row(told: Mapping[str, Any]) -> ObjectRow:
     return ObjectRow(has=tuple(listed.pop("has")), values=values, **listed)
 
 
+def _holds(at: Place, path: str, told: str) -> bool:
+    """Return whether a text at a path matches a pattern, or with ``!`` before it none does."""
+    wanted = told.removeprefix("!")
+    return any(pattern(wanted).search(one) for one in _texts(at, path)) is (wanted == told)
+
+
 def _texts(at: Place, told: str) -> list[str]:
     """Return the texts at a path from an object."""
     if told.startswith("="):
         return [told[1:]]
+    if told.startswith("# "):
+        return [str(len(_texts(at, told[2:])))]
     if " | " in told:
         return next((said for one in told.split(" | ") if (said := _texts(at, one))), [])
-    path, _, pattern = told.partition(" ~ ")
+    if " + " in told:
+        parts = [said for one in told.split(" + ") for said in _texts(at, one)[:1]]
+        return [" ".join(parts)] if parts else []
+    path, _, group = told.partition(" ~ ")
     found = _at(at, path)
     texts = [str(one.value) for one in found if isinstance(one.value, str | int | float)]
-    if not pattern:
+    if not group:
         return texts
-    hits = [re2.search(pattern, one) for one in texts]
+    hits = [pattern(group).search(one) for one in texts]
     return [str(hit[1]) for hit in hits if hit and hit[1]]
 
 
 def _at(at: Place, path: str) -> list[Place]:
-    """Return the values at a path from an object;"""
+    """Return the values at a path from an object."""
     found = [at]
     for step in path.split("/"):
         found = [below for one in found for below in _step(one, step)]
@@ -189,17 +198,31 @@ def _at(at: Place, path: str) -> list[Place]:
 
 
 def _step(at: Place, step: str) -> list[Place]:
-    if step == ".":
-        return [at]
-    if step == "..":
-        return [at.outer] if at.outer else []
-    if step == "@":
-        return [Place(at.name, "", at)] if at.name else []
-    if step == "*":
-        return list(at.below())
-    if isinstance(at.value, dict) and step in at.value:
-        return list(_through(at.value[step], step, at))
-    return []
+    if step in _AROUND:
+        return _AROUND[step](at)
+    if not isinstance(at.value, dict):
+        return []
+    named = [step] if step[:1] != "^" else [n for n in at.value if pattern(step).search(n)]
+    return [
+        one for name in named if name in at.value for one in _through(at.value[name], name, at)
+    ]
+
+
+def _api_object(at: Place) -> list[Place]:
+    """Return the innermost object with metadata that a value is in, or is."""
+    place: Place | None = at
+    while place and not (isinstance(place.value, dict) and "metadata" in place.value):
+        place = place.outer
+    return [place] if place else []
+
+
+_AROUND: Final[Mapping[str, Callable[[Place], list[Place]]]] = {
+    ".": lambda at: [at],
+    "..": lambda at: [at.outer] if at.outer else [],
+    "...": _api_object,
+    "@": lambda at: [Place(at.name, "", at)] if at.name else [],
+    "*": lambda at: list(at.below()),
+}
 
 
 def _as_lines(at: Place, key: Mapping[str, str], line: Line, scribe: Scribe) -> None:

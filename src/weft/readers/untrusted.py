@@ -14,6 +14,8 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -36,6 +38,8 @@ _KINDS: Final = {
 Pairs = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 Lines = dict[int, int]
 """The line on which an object of a document begins, by the identity of the object."""
+_FRONT: Final = 4096
+"""Characters in which an object in YAML shows what it is, behind comments."""
 _BRACES: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\{|\n')
 
 
@@ -244,17 +248,40 @@ def xml_value(text: str) -> tuple[Any, Lines]:
     return above[0][0], lines
 
 
-def yaml_nodes(text: str) -> list[Any]:
-    """Return the nodes of each YAML document of a text, as the YAML library gives them.
+def is_yaml_object(text: str) -> bool:
+    r"""Return whether a text begins as an object of the API of Kubernetes in YAML.
 
-    Raises Malformed; depth and size are known before the library builds anything.
+    >>> is_yaml_object("---\napiVersion: v1\nkind: Pod"), is_yaml_object("kind of: cable")
+    (True, False)
+    """
+    lines = text[:_FRONT].removeprefix("\ufeff").splitlines()
+    first = next((line for line in lines if line.strip() and line[:1] not in "#-"), "")
+    return first.startswith(("apiVersion:", "kind:"))
+
+
+@dataclass(frozen=True, slots=True)
+class YamlDocument:
+    """One document: plain values, scalars as they are written (``no`` stays ``no``)."""
+
+    value: Any
+    lines: Lines = field(default_factory=dict)
+    places: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
+    """Line and column of each path of keys."""
+
+
+@lru_cache(maxsize=1)
+def yaml_documents(text: str) -> tuple[YamlDocument, ...]:
+    """Return the documents of a YAML text, for several readers that ask in a row.
+
+    Raises Malformed, also for a mapping that has a key twice; depth and size are known before
+    the library builds anything.
     """
     import yaml  # noqa: PLC0415 - 20 ms that not every command needs
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         _check_events(yaml.parse(text, Loader=loader))
-        return [one for one in yaml.compose_all(text, Loader=loader) if one is not None]
+        nodes = [one for one in yaml.compose_all(text, Loader=loader) if one is not None]
     except yaml.MarkedYAMLError as failure:
         mark = failure.problem_mark or failure.context_mark
         message = failure.problem or failure.context or "is no YAML"
@@ -262,6 +289,54 @@ def yaml_nodes(text: str) -> list[Any]:
         raise Malformed(message, line, column) from failure
     except yaml.YAMLError as failure:
         raise Malformed(str(failure).partition("\n")[0]) from failure
+    return tuple(_YamlReading().document(node) for node in nodes)
+
+
+@dataclass(slots=True)
+class _YamlReading:
+    """Turns the nodes of the library into plain values and notes where each stands."""
+
+    lines: Lines = field(default_factory=dict)
+    places: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
+    count: int = 0
+
+    def document(self, node: Any) -> YamlDocument:  # noqa: ANN401 - a node of the YAML library
+        return YamlDocument(self._plain(node, ()), self.lines, self.places)
+
+    def _plain(self, node: Any, path: tuple[str, ...]) -> Any:  # noqa: ANN401 - plain values
+        self.count += 1
+        mark = node.start_mark
+        if self.count > MOST_NODES or len(path) > DEEPEST:
+            raise Malformed("holds more than a configuration can", mark.line + 1)
+        self.places.setdefault(path, (mark.line + 1, mark.column + 1))
+        if node.id == "mapping":
+            found = self._mapping(node, path)
+            self.lines[id(found)] = mark.line + 1
+            return found
+        if node.id == "sequence":
+            return [self._plain(one, (*path, str(i))) for i, one in enumerate(node.value)]
+        if node.tag.endswith(":null") and node.value in {"", "~", "null"}:
+            return None
+        return node.value
+
+    def _mapping(self, node: Any, path: tuple[str, ...]) -> dict[str, Any]:  # noqa: ANN401
+        found: dict[str, Any] = {}
+        for key, value in node.value:
+            name = key.value if key.id == "scalar" else str(key.value)
+            mark = key.start_mark
+            if name in found and name != "<<":
+                raise Malformed(
+                    f"the key {name!r} stands twice in one mapping; the last one wins",
+                    mark.line + 1,
+                    mark.column + 1,
+                )
+            self.places.setdefault((*path, name), (mark.line + 1, mark.column + 1))
+            below = self._plain(value, (*path, name))
+            if name == "<<" and isinstance(below, dict):
+                found = below | found
+            else:
+                found[name] = below
+        return found
 
 
 def _check_events(events: Iterator[Any]) -> None:
