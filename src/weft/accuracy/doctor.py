@@ -177,11 +177,11 @@ def _case(path: Path) -> DoctorCase:
     healthy = bool(known.get("healthy")) or expected.startswith(_QUIET)
     found = tuple(
         Found(
-            cause=canonical(one.cause), severity=one.severity,
-            confidence_ratio=one.probability_ratio,
-            evidence=tuple(line.place for line in one.evidence),
+            cause=canonical(finding.cause), severity=finding.severity,
+            confidence_ratio=finding.probability_ratio,
+            evidence=tuple(line.place for line in finding.evidence),
         )
-        for one in result.findings
+        for finding in result.findings
     )  # fmt: skip
     ranked = tuple(dict.fromkeys(map(canonical, result.causes)))
     alarms = (own.severity is Severity.ERROR and own.confidence_ratio >= NAMED_RATIO

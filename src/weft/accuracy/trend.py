@@ -36,10 +36,10 @@ def trends(scores: Iterable[Score], source: Callable[[Score], Row]) -> list[Tren
             series[key].append((row["gpus"], score))
     pairs: dict[tuple[str, str], list[tuple[tuple[str, ...], bool]]] = defaultdict(list)
     for key, members in series.items():
-        for (gpus, one), (others, other) in combinations(members, 2):
-            if abs(one.measured / other.measured - 1) > SAME:
+        for (gpus, item), (others, other) in combinations(members, 2):
+            if abs(item.measured / other.measured - 1) > SAME:
                 name = "layout" if gpus == others else "gpus"
-                pairs[key[0], name].append((key, _is_in_order(one, other)))
+                pairs[key[0], name].append((key, _is_in_order(item, other)))
     return [_trend(kind, name, found) for (kind, name), found in sorted(pairs.items())]
 
 

@@ -77,7 +77,7 @@ def best(
     goal: Goal = CHEAPEST,
 ) -> Found:
     """Return the best network of a candidate; Infeasible where none can run the jobs."""
-    ways = tuple(_ways(cluster, one) for one in jobs)
+    ways = tuple(_ways(cluster, job) for job in jobs)
     if candidate.name == GIVEN:
         return _as_given(cluster, jobs, ways)
     search = _Search(candidate=candidate, jobs=tuple(jobs), ways=ways, pins=pins, goal=goal)
@@ -102,7 +102,7 @@ def networks(
         for attachment in attachments(own, pins):
             nics_usd = prices.nics_usd(attachment.nic, own.hosts * attachment.count)
             priced = search.priced(own, attachment, prices, nics_usd)
-            found.extend((search.built(own, one), one.usd_per_gpu_hour) for one in priced)
+            found.extend((search.built(own, item), item.usd_per_gpu_hour) for item in priced)
 
     refused = search.over_settings(cluster, gather)
     if not found:
@@ -122,22 +122,22 @@ def _ways(cluster: Cluster, one: Weighted) -> Ways:
 
 
 def _as_given(cluster: Cluster, jobs: Sequence[Weighted], ways: Sequence[Ways]) -> Found:
-    timed = tuple(one.fastest(cluster) for one in ways)
+    timed = tuple(way.fastest(cluster) for way in ways)
     usd = total_cost(cluster).usd_per_gpu_hour.value
     return Found(
-        cluster=cluster, jobs=tuple(one.job for one in timed),
-        steps_s=tuple(one.step_s for one in timed), usd_per_gpu_hour=usd,
-        score=usd * _effort(cluster, jobs, [one.step_s for one in timed]),
+        cluster=cluster, jobs=tuple(item.job for item in timed),
+        steps_s=tuple(item.step_s for item in timed), usd_per_gpu_hour=usd,
+        score=usd * _effort(cluster, jobs, [item.step_s for item in timed]),
     )  # fmt: skip
 
 
 def _effort(cluster: Cluster, jobs: Sequence[Weighted], steps_s: Sequence[float]) -> float:
     """Return the GPU-hours of a token."""
-    total = sum(one.weight for one in jobs)
+    total = sum(job.weight for job in jobs)
     return sum(
-        one.weight / total * (one.job.gpus or cluster.gpus) / SECONDS["h"] * step_s
-        / (one.job.global_batch * one.job.sequence_length)
-        for one, step_s in zip(jobs, steps_s, strict=True)
+        job.weight / total * (job.job.gpus or cluster.gpus) / SECONDS["h"] * step_s
+        / (job.job.global_batch * job.job.sequence_length)
+        for job, step_s in zip(jobs, steps_s, strict=True)
     )  # fmt: skip
 
 
@@ -185,18 +185,18 @@ class _Search:
             priced = self.priced(cluster, attachment, prices, nics_usd)
             if not priced:
                 continue
-            ideal = min(priced, key=lambda one: _quality(one.wiring))
+            ideal = min(priced, key=lambda item: _quality(item.wiring))
             self.floors = self.floors or self._floors(self.built(cluster, ideal))
             steps = self._time(cluster, ideal)
             self.ideals[_key(attachment)] = steps
-            for one in priced:
-                if one is not ideal:
-                    least = self._bound(steps, ideal, one)
-                    waiting.append((self._score(cluster, one.usd_per_gpu_hour, least), one))
-        for bound, one in sorted(waiting, key=lambda pair: pair[0]):
+            for item in priced:
+                if item is not ideal:
+                    least = self._bound(steps, ideal, item)
+                    waiting.append((self._score(cluster, item.usd_per_gpu_hour, least), item))
+        for bound, item in sorted(waiting, key=lambda pair: pair[0]):
             if bound >= self.best_score:
                 break
-            self._time(cluster, one)
+            self._time(cluster, item)
 
     def _is_hopeless(self, cluster: Cluster, attachment: Attachment, usd: float) -> bool:
         """Tell whether NICs cannot lead to the best, even with switches for nothing."""
@@ -227,7 +227,7 @@ class _Search:
                 cheapest[wiring.figures] = _Priced(
                     attachment=attachment, wiring=wiring, usd_per_gpu_hour=usd
                 )
-        return sorted(cheapest.values(), key=lambda one: one.usd_per_gpu_hour)
+        return sorted(cheapest.values(), key=lambda item: item.usd_per_gpu_hour)
 
     def _floors(self, cluster: Cluster) -> Floors:
         """Return, of each way to run each job, what no network of this fabric improves on."""

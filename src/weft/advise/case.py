@@ -45,8 +45,8 @@ class Row:
         Of several jobs: while each has its share of all tokens.
         """
         return 1 / sum(
-            weight / (one.tokens_per_s.value * one.goodput_ratio.value)
-            for one, weight in zip(self.predictions, self.weights, strict=True)
+            weight / (item.tokens_per_s.value * item.goodput_ratio.value)
+            for item, weight in zip(self.predictions, self.weights, strict=True)
         )
 
     @property
@@ -59,8 +59,8 @@ class Row:
     def usd_per_1t_tokens(self) -> float:
         """Cost of a trillion tokens of progress: what the recommendation rests on."""
         return sum(
-            weight * one.usd_per_1t_tokens.value
-            for one, weight in zip(self.predictions, self.weights, strict=True)
+            weight * item.usd_per_1t_tokens.value
+            for item, weight in zip(self.predictions, self.weights, strict=True)
         )
 
     @property
@@ -125,11 +125,11 @@ class Case:
         """Predict one candidate at its best, or with a change to that cluster."""
         found = self.found(name)
         cluster = fitted(change(found.cluster)) if change else found.cluster
-        total = sum(one.weight for one in self.jobs)
+        total = sum(job.weight for job in self.jobs)
         return Row(
             name=name, candidate=self.candidate(name), years=self.years,
-            predictions=tuple(self.oracle.predict(cluster, one) for one in found.jobs),
-            weights=tuple(one.weight / total for one in self.jobs),
+            predictions=tuple(self.oracle.predict(cluster, job) for job in found.jobs),
+            weights=tuple(job.weight / total for job in self.jobs),
         )  # fmt: skip
 
     def pace(

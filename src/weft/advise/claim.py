@@ -141,9 +141,9 @@ def overall(outcomes: Iterable[Outcome]) -> Outcome:
 
 def concluded(claim: Claim, findings: tuple[Finding, ...]) -> Tested:
     """Return a claim with its outcome, from its findings alone."""
-    outcome = overall(one.outcome for one in findings)
+    outcome = overall(finding.outcome for finding in findings)
     wanted = Outcome.HOLDS if outcome is Outcome.WHEN else outcome
-    labels = [one.label for one in findings if one.outcome is wanted]
+    labels = [finding.label for finding in findings if finding.outcome is wanted]
     return Tested(
         claim=claim.name, point=claim.point, articles=claim.articles, text=claim.text,
         outcome=outcome, findings=findings,
@@ -157,7 +157,7 @@ def rounded(found: Estimate) -> Estimate:
     >>> rounded(Estimate(0.29996, 0.12345, 12345.0))
     Estimate(value=0.3, low=0.123, high=12300.0)
     """
-    return Estimate(*(_rounded(one) for one in (found.value, found.low, found.high)))
+    return Estimate(*(_rounded(value) for value in (found.value, found.low, found.high)))
 
 
 def _rounded(number: float) -> float:
@@ -172,7 +172,7 @@ def claims_of_articles() -> tuple[Claim, ...]:
     return tuple(
         Claim(
             name=name, point=row["point"], articles=tuple(row["articles"]), text=row["text"],
-            statements=tuple(_statement(**one) for one in row["statements"]),
+            statements=tuple(_statement(**statement) for statement in row["statements"]),
         )
         for name, row in table("weft.advise", "claims").items()
     )  # fmt: skip

@@ -55,7 +55,7 @@ def claims(
     found = tuple(put_to_test(trial, claim) for claim in claims_of_articles())
     return Claims(
         cluster=cluster, job=job, claims=found,
-        outcomes=Counter(str(one.outcome.value) for one in found),
+        outcomes=Counter(str(tested.outcome.value) for tested in found),
         provenance=trial.case.verdict.prediction.provenance,
     )  # fmt: skip
 
@@ -74,13 +74,13 @@ def study(
     found = compared(case)
     case = replace(case, advised=found.recommendation.fabric or found.recommendation.cheapest)
     packets = prober is not None and prober.engine.name == "packet"
-    break_evens = {one.input: one for one in found.break_evens}
+    break_evens = {even.input: even for even in found.break_evens}
     return Trial(case=case, break_evens=break_evens, packets=packets)
 
 
 def put_to_test(trial: Trial, claim: Claim) -> Tested:
     """Return a claim with its outcome on one case."""
-    return concluded(claim, tuple(finding(trial, one) for one in claim.statements))
+    return concluded(claim, tuple(finding(trial, statement) for statement in claim.statements))
 
 
 def finding(trial: Trial, statement: Statement) -> Finding:

@@ -147,13 +147,13 @@ def compare(
     oracle = Oracle() if prober is None else Oracle.with_packets(prober)
     given = (cluster,) if isinstance(cluster, Cluster) else tuple(cluster)
     span = given[0].prices.years if years is None else years
-    given = tuple(over_years(one, span) for one in given)
+    given = tuple(over_years(cluster, span) for cluster in given)
     asked = (job,) if isinstance(job, Job) else tuple(job)
-    jobs = tuple(Weighted(job=one, weight=one.weight) for one in asked)
+    jobs = tuple(Weighted(job=job, weight=job.weight) for job in asked)
     groups = tuple(same)
     kept = Pins.of(pins).and_same(groups)
     if "parallelism" in groups:
-        jobs = tuple(replace(one, job=oracle.predict(given[0], one.job).job) for one in jobs)
+        jobs = tuple(replace(job, job=oracle.predict(given[0], job.job).job) for job in jobs)
     case = Case(
         cluster=given[0], jobs=jobs, years=span, names=names_of(given[0], jobs, fabrics),
         pins=kept, oracle=oracle,
@@ -189,9 +189,11 @@ def over_years(cluster: Cluster, years: float) -> Cluster:
 def _as_they_are(case: Case, clusters: Sequence[Cluster]) -> Case:
     """Return a case whose rows are clusters, by their names."""
     named: dict[str, Cluster] = {}
-    for one in clusters:
-        name = one.name if one.name not in named else f"{one.name} ({len(named) + 1})"
-        named[name] = one
+    for cluster in clusters:
+        name = (
+            cluster.name if cluster.name not in named else f"{cluster.name} ({len(named) + 1})"
+        )
+        named[name] = cluster
     return replace(case, names=tuple(named), given=named)
 
 
@@ -201,7 +203,7 @@ def names_of(
     """Return the candidates; hosts alone where no job leaves a domain."""
     for name in fabrics or ():
         find(name)
-    most = max(one.job.gpus or cluster.gpus for one in jobs)
+    most = max(job.job.gpus or cluster.gpus for job in jobs)
     if most <= cluster.gpus_per_domain:
         return (NONE,)
     return tuple(dict.fromkeys(fabrics or _usual(cluster)))
@@ -214,7 +216,7 @@ def _usual(cluster: Cluster) -> tuple[str, ...]:
     """
     if is_cloud(cluster):
         return (*_renting(cluster), "tcp")
-    if cluster.fabric.kind in {one.fabric for one in map(find, DEFAULT)}:
+    if cluster.fabric.kind in {candidate.fabric for candidate in map(find, DEFAULT)}:
         return DEFAULT
     return (*DEFAULT, GIVEN)
 
@@ -224,8 +226,12 @@ def _renting(cluster: Cluster) -> tuple[str, ...]:
     kind = cluster.fabric.kind
     if kind == "tcp":
         return ()
-    own = (one for one in candidates().values() if one.fabric == kind and one.choice)
-    return (next((one.name for one in own), GIVEN),)
+    own = (
+        candidate
+        for candidate in candidates().values()
+        if candidate.fabric == kind and candidate.choice
+    )
+    return (next((candidate.name for candidate in own), GIVEN),)
 
 
 def compared(case: Case) -> Comparison:
@@ -349,5 +355,7 @@ def _engine_notes(case: Case) -> Iterator[str]:
     if not any(packets.values()):
         yield "hash collisions, pauses and mis-tuning are sourced factors, not simulated"
         return
-    for name, one in packets.items():
-        yield from (f"{name}: {line}" for line in ((*one.said, *one.missing) if one else ()))
+    for name, packet in packets.items():
+        yield from (
+            f"{name}: {line}" for line in ((*packet.said, *packet.missing) if packet else ())
+        )

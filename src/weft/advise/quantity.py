@@ -67,7 +67,11 @@ class Quantity:
     def words(self, of: Mapping[str, object]) -> str:
         """Say what is computed."""
         known = signature(self.compute).parameters.values()
-        given = {one.name: one.default for one in known if one.default is not one.empty}
+        given = {
+            parameter.name: parameter.default
+            for parameter in known
+            if parameter.default is not parameter.empty
+        }
         return self.title.format(**{k: _words(v) for k, v in {**given, **of}.items()})
 
 

@@ -120,7 +120,9 @@ def _near(case: Case, other: Case, name: str) -> Row:
 
 def pinned(case: Case, cluster: Cluster, *keys: str) -> Case:
     """Return the case on a changed cluster that keeps some keys in every row."""
-    among = tuple(_among(case, one, n, lambda job: job) for n, one in enumerate(case.jobs))
+    among = tuple(
+        _among(case, weighted, n, lambda job: job) for n, weighted in enumerate(case.jobs)
+    )
     return _other(case, cluster=cluster, pins=Pins(case.pins.keys | set(keys)), jobs=among)
 
 
@@ -128,7 +130,8 @@ def resized(case: Case, ratio: float) -> Case:
     """Return the case at another size, with the batch of each GPU."""
     hosts = max(1, round(case.cluster.hosts * ratio))
     jobs = tuple(
-        _among(case, one, n, lambda job: _scaled(job, ratio)) for n, one in enumerate(case.jobs)
+        _among(case, weighted, n, lambda job: _scaled(job, ratio))
+        for n, weighted in enumerate(case.jobs)
     )
     return _other(case, cluster=case.cluster.with_(hosts=hosts), jobs=jobs)
 

@@ -88,16 +88,16 @@ def is_dominated(row: Row, others: Sequence[Row]) -> bool:
 
 
 def _for(name: str, weighed: Sequence[Weighed]) -> list[str]:
-    return [one.title for one in weighed if name in one.favours and one.breaks_ties]
+    return [item.title for item in weighed if name in item.favours and item.breaks_ties]
 
 
 def _reasons(chosen: Row, rival: Row | None, weighed: Sequence[Weighed]) -> tuple[str, ...]:
     """Return speed and price against the rival, what favours it, then what favours others."""
-    ours = [f"{one.title}: {one.reason}" for one in weighed if chosen.name in one.favours]
+    ours = [f"{item.title}: {item.reason}" for item in weighed if chosen.name in item.favours]
     theirs = [
-        f"against it, {one.title}: {one.reason}"
-        for one in weighed
-        if one.favours and chosen.name not in one.favours
+        f"against it, {item.title}: {item.reason}"
+        for item in weighed
+        if item.favours and chosen.name not in item.favours
     ]
     if rival is None:
         return (*ours, *theirs)

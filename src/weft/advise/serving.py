@@ -82,24 +82,24 @@ def compare_service(
     cluster = over_years(cluster, span)
     found, left_out = _predictions(cluster, service, _names(cluster, fabrics), Pins.of(pins))
     if not found:
-        reasons = "; ".join(f"{one.name}: {one.reason}" for one in left_out)
+        reasons = "; ".join(f"{out.name}: {out.reason}" for out in left_out)
         raise Infeasible(f"no network can carry this service: {reasons}")
     limits = cluster.constraints
-    against = {n: objections(find(n), one.cost, limits) for n, one in found.items()}
-    free = {name: one for name, one in found.items() if not against[name]}
+    against = {n: objections(find(n), item.cost, limits) for n, item in found.items()}
+    free = {name: item for name, item in found.items() if not against[name]}
     cheapest = min(free or found, key=lambda name: found[name].usd_per_1m_tokens.value)
-    ratios = {name: _cost_ratio(one, found[cheapest]) for name, one in found.items()}
+    ratios = {name: _cost_ratio(item, found[cheapest]) for name, item in found.items()}
     advised = cheapest if free else None
     lines = tuple(
         ServiceLine(
             name=name,
             title=find(name).title,
-            prediction=one,
+            prediction=item,
             cost_ratio=ratios[name],
             objections=against[name],
             verdict=_verdict(name, advised, against[name], ratios[name]),
         )
-        for name, one in found.items()
+        for name, item in found.items()
     )
     return ServiceComparison(
         cluster=cluster,
@@ -170,7 +170,7 @@ def _timer(cluster: Cluster, service: Inference) -> Callable[[Cluster], float]:
     """Return what gives the tokens per second of the service on any network of the hosts."""
     if service.first_token_s is None and service.token_s is None:
         return engine.Ways.of(cluster, service).tokens_per_s
-    return lambda one: engine.tokens_per_s(one, engine.resolve(one, service))
+    return lambda cluster: engine.tokens_per_s(cluster, engine.resolve(cluster, service))
 
 
 def _cost_ratio(one: ServicePrediction, other: ServicePrediction) -> Estimate:

@@ -84,12 +84,12 @@ def whatif(
         raise SpecError(f"{faults} faults at once; 1 or {MOST_AT_ONCE} are tried")
     network = graph(cluster)
     base = predict_with(cluster, job, Prober(engine=degraded(()), report=report))
-    kinds = [one for one in known_faults() if len(places_of(network, one))]
-    tried = [(one,) for one in kinds]
+    kinds = [fault for fault in known_faults() if len(places_of(network, fault))]
+    tried = [(kind,) for kind in kinds]
     stop = stop_s(base.cluster, base.gpus, base.step_s.value)
-    single = [_harm(base, network, one, stop, report) for one in tried]
+    single = [_harm(base, network, pair, stop, report) for pair in tried]
     if faults == MOST_AT_ONCE:
-        lasting = [one for one, harm in zip(kinds, single, strict=True) if harm.step_s]
+        lasting = [kind for kind, harm in zip(kinds, single, strict=True) if harm.step_s]
         pairs = combinations_with_replacement(lasting, 2)
         single += [_harm(base, network, pair, stop, report) for pair in pairs]
     harms = tuple(sorted(single, key=lambda harm: -harm.usd.value))
@@ -130,17 +130,20 @@ def _harm(
     report: Report | None,
 ) -> Harm:
     """Predict the job with some faults."""
-    parts = min(len(places_of(network, one)) for one in faults)
+    parts = min(len(places_of(network, fault)) for fault in faults)
     alone = faults[0] if len(faults) == 1 else None
     monthly = alone and alone.monthly_ratio and alone.monthly_ratio * parts
     per_hour = base.cost.usd_per_gpu_hour.map(lambda usd: usd * base.gpus)
     two = len(faults) > 1 and faults[0] == faults[1]
     harm = Harm(
         title=f"two of: {faults[0].title}" if two else " and ".join(f.title for f in faults),
-        faults=tuple(one.name for one in faults), parts=parts, step_s=None, slower_ratio=None,
+        faults=tuple(fault.name for fault in faults),
+        parts=parts,
+        step_s=None,
+        slower_ratio=None,
         usd=combine(lambda rate, s: rate * s / SECONDS["h"], per_hour, stop),
         monthly=monthly or None,
-    )  # fmt: skip
+    )
     prober = Prober(engine=degraded(links_of(network, faults)), report=report)
     try:
         step_s = predict_with(base.cluster, base.job, prober).step_s
@@ -156,13 +159,13 @@ def _harm(
 def _stall_s(cluster: Cluster, faults: tuple[Fault, ...]) -> Estimate:
     """Return how long all wait until other links carry what those that are down carried."""
     found = fail_over(cluster)
-    if found is None or all(one.left_ratio > 0 for one in faults):
+    if found is None or all(fault.left_ratio > 0 for fault in faults):
         return Estimate(0.0, 0.0, 0.0)
     return found.until_s
 
 
 def _provenance(base: Prediction, kinds: list[Fault]) -> Provenance:
-    sources = sorted({one.source for one in kinds if one.source})
+    sources = sorted({kind.source for kind in kinds if kind.source})
     known = fail_over(base.cluster)
     said = (
         "each fault is in one place, the first of its kind; routing has converged on the rest",

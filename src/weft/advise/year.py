@@ -57,18 +57,18 @@ def year(
     harms: Iterable["Harm"], stop_s: float, *, seed: int = 0, lead_weeks: float = LEAD_WEEKS
 ) -> Year:
     """Draw years of the faults that have a rate; a slow step lasts a day, as in ``whatif``."""
-    rated = [one for one in harms if one.monthly and len(one.faults) == 1]
+    rated = [harm for harm in harms if harm.monthly and len(harm.faults) == 1]
     chance = np.random.default_rng(seed)
-    rates = np.array([(one.monthly or 0.0) * MONTHS for one in rated])
+    rates = np.array([(harm.monthly or 0.0) * MONTHS for harm in rated])
     counts = chance.poisson(rates, size=(DRAWS, len(rated)))
-    hours = np.array([_hours(one, stop_s) for one in rated])
+    hours = np.array([_hours(harm, stop_s) for harm in rated])
     # What one costs differs from draw to draw with the band of its price.
-    price = np.array([_drawn(one.usd, chance) for one in rated]).reshape(len(rated), DRAWS).T
+    price = np.array([_drawn(harm.usd, chance) for harm in rated]).reshape(len(rated), DRAWS).T
     return Year(
         faults=_band(counts.sum(axis=1)),
         lost_ratio=_band(counts @ hours / HOURS),
         usd=_band((counts * price).sum(axis=1)),
-        spares=tuple(_spare(one, lead_weeks) for one in rated),
+        spares=tuple(_spare(harm, lead_weeks) for harm in rated),
         draws=DRAWS,
         lead_weeks=lead_weeks,
     )

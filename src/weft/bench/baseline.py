@@ -99,9 +99,9 @@ def at(ratios: Sequence[tuple[float, float]], size_bytes: float) -> float | None
 def baseline(judged: Sweep, good: Iterable[tuple[str, Sweep]]) -> Baseline | None:
     """Return what good runs took, which must be of the same kind as the run to be judged."""
     runs, names = [], []
-    for name, one in good:
-        _check_alike(judged, one, name)
-        runs.append({(table_of(t), t.size_bytes): t.time_s for t in one.timings})
+    for name, sweep in good:
+        _check_alike(judged, sweep, name)
+        runs.append({(table_of(t), t.size_bytes): t.time_s for t in sweep.timings})
         names.append(name)
     return Baseline(runs=tuple(runs), names=tuple(names)) if runs else None
 

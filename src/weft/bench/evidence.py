@@ -43,17 +43,17 @@ def told(setting: Setting, seen: Inventory, findings: Iterable[Finding]) -> Told
             continue
         shown = check.read(setting, seen)
         checked |= {name} if shown else set()
-        for what, one in shown.items():
+        for what, item in shown.items():
             own = [
                 fault for fault, kind in all_faults()
                 if kind.shows.get(name) == what and fault in possible
             ]  # fmt: skip
-            side = "for" if one.there else "against"
-            lines += [f"{one.text}: {side} {fault}" for fault in own]
+            side = "for" if item.there else "against"
+            lines += [f"{item.text}: {side} {fault}" for fault in own]
             odds = math.log((1 - MISLED) / MISLED)
             for fault in own:
-                logs[fault] += odds if one.there else -odds
-            forms |= {fault: one.form for fault in own if one.there and one.form}
+                logs[fault] += odds if item.there else -odds
+            forms |= {fault: item.form for fault in own if item.there and item.form}
     for fault, kind in all_faults():
         logs[fault] += _found(kind, findings, lines, fault)
     return Told(logs=logs, lines=tuple(lines), checked=frozenset(checked), forms=forms)
@@ -62,18 +62,18 @@ def told(setting: Setting, seen: Inventory, findings: Iterable[Finding]) -> Told
 def named(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings of the doctor that are probable enough to be told."""
     return [
-        one
-        for one in findings
-        if one.probability_ratio >= NAMED_RATIO and one.severity is not Severity.INFO
+        finding
+        for finding in findings
+        if finding.probability_ratio >= NAMED_RATIO and finding.severity is not Severity.INFO
     ]
 
 
 def _found(kind: Fault, findings: Iterable[Finding], lines: list[str], name: str) -> float:
     """Return what the surest finding of the doctor's adds to a fault that is its cause."""
-    own = [one for one in named(findings) if one.cause in kind.causes]
+    own = [finding for finding in named(findings) if finding.cause in kind.causes]
     if not own:
         return 0.0
-    surest = max(own, key=lambda one: one.probability_ratio)
+    surest = max(own, key=lambda item: item.probability_ratio)
     lines.append(f"the doctor finds {surest.cause}: for {name}")
     share = min(1 - MISLED, surest.probability_ratio)
     return math.log(share / (1 - share))

@@ -72,9 +72,9 @@ def times_s(setting: Setting, cluster: Cluster, factors: Mapping[str, float]) ->
     """
     if setting.sweep.what != "collective":
         link = replace(link_of(cluster), ends_ratio=factors.get(NET_STEP, 1.0))
-        return [one.time_s.value for one in _messages(setting.sweep, link)]
+        return [message.time_s.value for message in _messages(setting.sweep, link)]
     with constants.using(_scaled(factors) if factors else constants.current()):
-        return [one.time_s.value for one in _points(setting, cluster)]
+        return [point.time_s.value for point in _points(setting, cluster)]
 
 
 def expected(setting: Setting) -> list[Expected]:
@@ -84,7 +84,7 @@ def expected(setting: Setting) -> list[Expected]:
     if own is None:
         return points
     keys = sorted({key for run in own.runs for key in run})
-    tests = {table_of(one): one.test for one in setting.sweep.timings}
+    tests = {table_of(timing): timing.test for timing in setting.sweep.timings}
     measured = tuple(
         Timing(size_bytes=size, time_s=1.0, noise_ratio=0.0, test=tests[table])
         for table, size in keys
@@ -110,13 +110,17 @@ def as_good_runs(sweep: Sweep, own: Baseline) -> list[Expected | None]:
     keys = {key for run in own.runs for key in run}
     by_byte = own.ratios({(table, size): size for table, size in keys})
     found: list[Expected | None] = []
-    for one in sweep.timings:
-        log = at(by_byte[table_of(one)], one.size_bytes) if table_of(one) in by_byte else None
+    for timing in sweep.timings:
+        log = (
+            at(by_byte[table_of(timing)], timing.size_bytes)
+            if table_of(timing) in by_byte
+            else None
+        )
         if log is None:
             found.append(None)
             continue
-        band = own.band(one.size_bytes * math.exp(log))
-        found.append(Expected(size_bytes=one.size_bytes, time_s=band, degrees=own.degrees))
+        band = own.band(timing.size_bytes * math.exp(log))
+        found.append(Expected(size_bytes=timing.size_bytes, time_s=band, degrees=own.degrees))
     return found
 
 
@@ -141,7 +145,7 @@ def _scaled(factors: Mapping[str, float]) -> Fitted:
 def _points(setting: Setting, cluster: Cluster) -> list[Expected]:
     sweep = setting.sweep
     if sweep.what == "collective":
-        return [_collective(setting, cluster, one) for one in sweep.timings]
+        return [_collective(setting, cluster, timing) for timing in sweep.timings]
     return _messages(sweep, link_of(cluster))
 
 

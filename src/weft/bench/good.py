@@ -52,7 +52,7 @@ def _sweep(run: BenchRun, judged: Sweep) -> Sweep:
             f"run {run.id} of the history is {run.operation}, the judged one "
             f"{judged.operation.value}: only runs of the same kind are compared"
         )
-    tests = {one.test for one in judged.timings}
+    tests = {timing.test for timing in judged.timings}
     if len(tests) > 1:
         raise SpecError(
             "the run to be judged has several tables and the history keeps one of a run; give "
@@ -61,6 +61,6 @@ def _sweep(run: BenchRun, judged: Sweep) -> Sweep:
     (test,) = tests
     return Sweep(
         benchmark=run.tool, what=judged.what, operation=judged.operation,
-        timings=tuple(replace(one, test=test) for one in run.timings),
+        timings=tuple(replace(timing, test=test) for timing in run.timings),
         ranks=run.ranks, host_count=len(run.hosts) or None,
     )  # fmt: skip

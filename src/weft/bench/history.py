@@ -83,7 +83,7 @@ class History:
     @property
     def regressions(self) -> int:
         """Count the series whose newest run is slower."""
-        return sum(one.regression for one in self.series)
+        return sum(series.regression for series in self.series)
 
 
 def history(url: str | None = None, *, label: str | None = None) -> History:
@@ -119,9 +119,9 @@ def series(runs: Sequence[BenchRun]) -> Series:
     return Series(
         tool=first.tool, operation=first.operation, hosts=first.hosts, ranks=first.ranks,
         versions=first.versions, options=first.options, sizes=len(first.timings),
-        runs=tuple(one.id for one in runs), began=tuple(one.began for one in runs),
-        peaks_bytes_per_s=tuple(_peak(one) for one in runs),
-        slower_ratios=tuple(math.expm1(one) for one in levels),
+        runs=tuple(run.id for run in runs), began=tuple(run.began for run in runs),
+        peaks_bytes_per_s=tuple(_peak(run) for run in runs),
+        slower_ratios=tuple(math.expm1(level) for level in levels),
         newest_slower_ratio=slower, newest_limit_ratio=limit,
         regression=slower is not None and limit is not None and slower > limit,
         change=_change(runs, levels),
@@ -130,9 +130,9 @@ def series(runs: Sequence[BenchRun]) -> Series:
 
 def _levels(runs: Sequence[BenchRun]) -> list[float]:
     """Return each run as the mean over its sizes of log(time of a byte / median of all)."""
-    places = range(min(len(one.timings) for one in runs))
+    places = range(min(len(run.timings) for run in runs))
     costs = [
-        [one.timings[p].time_s / one.timings[p].size_bytes for p in places] for one in runs
+        [run.timings[p].time_s / run.timings[p].size_bytes for p in places] for run in runs
     ]
     usual = [median(cost[place] for cost in costs) for place in places]
     return [fmean(math.log(c / u) for c, u in zip(cost, usual, strict=True)) for cost in costs]

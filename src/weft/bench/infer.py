@@ -80,8 +80,8 @@ def infer(sweep: Sweep, seen: Inventory) -> Inferred:
 def _infer_link(seen: Inventory) -> Inferred:
     """Work out the link of messages: its layer, and its rate where a port says it."""
     rows = measured(seen)
-    used = {one.adapter for one in rows if one.adapter}
-    ports = [one for one in up_ports(seen) if not used or one.adapter in used]
+    used = {row.adapter for row in rows if row.adapter}
+    ports = [port for port in up_ports(seen) if not used or port.adapter in used]
     if not ports:
         what = f" of {', '.join(sorted(used))}" if used else ""
         ask = (
@@ -89,9 +89,9 @@ def _infer_link(seen: Inventory) -> Inferred:
             "run, or describe the cluster: cluster.yaml"
         )
         return Inferred(cluster=None, unknown=(ask,))
-    port = min(ports, key=lambda one: one.rate_bytes_per_s)
-    said = [one.link_layer for one in rows] + [port.link_layer]
-    layers = [one for one in said if one in _KINDS]
+    port = min(ports, key=lambda port: port.rate_bytes_per_s)
+    said = [row.link_layer for row in rows] + [port.link_layer]
+    layers = [text for text in said if text in _KINDS]
     rate = port.rate_bytes_per_s
     known = (
         f"{port.adapter} runs at {units.show_rate(rate)} now: that is taken, whether or not it "
@@ -164,7 +164,9 @@ def _said(seen: Inventory, name: str) -> list[str]:
 
 def variables(seen: Inventory) -> dict[str, str]:
     """Return the variables of NCCL and its like that the files show, by name."""
-    said = {one.field("setting"): seen.value(one, "value") for one, _ in seen.of("setting")}
+    said = {
+        entity.field("setting"): seen.value(entity, "value") for entity, _ in seen.of("setting")
+    }
     return {name: str(value) for name, value in said.items() if value is not None}
 
 
@@ -197,8 +199,8 @@ def domains(gpu: str, ranks: int, hosts: int) -> tuple[int, int]:
 
 def _server(gpu: str, per_host: int) -> Server | None:
     found = [catalogue.find("servers", name) for name in catalogue.names("servers")]
-    fitting = [one for one in found if one.gpu == gpu and one.gpus >= per_host]
-    return min(fitting, key=lambda one: (one.cloud, one.gpus), default=None)
+    fitting = [server for server in found if server.gpu == gpu and server.gpus >= per_host]
+    return min(fitting, key=lambda item: (item.cloud, item.gpus), default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,20 +265,20 @@ def _with_racks(nics: _Nics, sweep: Sweep, seen: Inventory, *, racks: int) -> _N
 
 def _rate(seen: Inventory, chosen: Mapping[str, str], ports: list[ActivePort]) -> float | None:
     told = [seen.value(adapter, "rate") for adapter, _ in seen.of("adapter")]
-    rates = [one for one in told if isinstance(one, float)]
+    rates = [text for text in told if isinstance(text, float)]
     if rates:
         return rates[0]
-    used = [one.rate_bytes_per_s for one in ports if not chosen or one.adapter in chosen]
+    used = [port.rate_bytes_per_s for port in ports if not chosen or port.adapter in chosen]
     return max(used, default=None)
 
 
 def _fastest(ports: list[ActivePort]) -> int:
     """Return how many ports of a host have the highest rate there is."""
-    most = max((one.rate_bytes_per_s for one in ports), default=0.0)
+    most = max((port.rate_bytes_per_s for port in ports), default=0.0)
     by_host: dict[str, set[str]] = defaultdict(set)
-    for one in ports:
-        if one.rate_bytes_per_s == most:
-            by_host[one.host].add(f"{one.adapter}:{one.port}")
+    for port in ports:
+        if port.rate_bytes_per_s == most:
+            by_host[port.host].add(f"{port.adapter}:{port.port}")
     return max(map(len, by_host.values()), default=0)
 
 
@@ -291,7 +293,7 @@ def _counted(seen: Inventory, name: str) -> tuple[int, ...]:
         for reading in found.get(name, ()):
             listed = reading.value if isinstance(reading.value, tuple) else ()
             # A device that is made of several is no port of its own.
-            by_host[process.field("host")] |= {one for one in listed if "+" not in one}
+            by_host[process.field("host")] |= {text for text in listed if "+" not in text}
     return tuple(len(found) for found in by_host.values() if found)
 
 
@@ -303,7 +305,7 @@ def _chosen(seen: Inventory) -> dict[str, str]:
         for reading in found.get("adapters", ())
         for word in (reading.value if isinstance(reading.value, tuple) else ())
     ]
-    return {one[1]: _LAYERS.get(one[3], "") for one in listed if one}
+    return {item[1]: _LAYERS.get(item[3], "") for item in listed if item}
 
 
 def _fabric(
@@ -317,7 +319,7 @@ def _fabric(
     layers = set(chosen.values())
     if "ethernet" in layers:
         return "roce", True
-    seen = {one.link_layer for one in ports}
+    seen = {port.link_layer for port in ports}
     if not layers & {*_KINDS} and seen == {"ethernet"}:
         return "roce", True
     return "infiniband", "infiniband" in layers | seen

@@ -125,7 +125,7 @@ class Judgement:
     @property
     def fault(self) -> Candidate | None:
         """Return the most probable fault, where there is one."""
-        return next((one for one in self.candidates if one.group), None)
+        return next((candidate for candidate in self.candidates if candidate.group), None)
 
 
 def judge(
@@ -142,7 +142,7 @@ def judge(
     """
     paths = [files] if isinstance(files, Path) else list(files)
     sweep, seen = read_sweep(paths)
-    runs = [one for item in good for one in good_runs(str(item), sweep, history)]
+    runs = [run for item in good for run in good_runs(str(item), sweep, history)]
     return judge_sweep(sweep, cluster, seen, good=runs, findings=diagnose(seen).findings)
 
 
@@ -190,7 +190,11 @@ def _weighed(setting: Setting, found: Inferred, points: Sequence[Expected]) -> _
     by_model = setting.baseline is None
     ranges = mpi.allowed(setting.sweep, ranges) if by_model else ranges
     outcome, remarks = overall(ranges, needs_large=setting.sweep.what == "collective")
-    fast = [one.name for one in ranges if one.slower_ratio < one.implausible_below_ratio]
+    fast = [
+        verdict.name
+        for verdict in ranges
+        if verdict.slower_ratio < verdict.implausible_below_ratio
+    ]
     measured = setting.baseline is not None or setting.cluster.overlay is not None
     unknown = (
         *found.unknown, *(_other_cluster(fast) if not measured else ()),
@@ -214,7 +218,7 @@ def _judged(
     known = told(setting, seen, findings)
     explained = _explained(setting, weighed)
     candidates = _candidates(explained, known, weighed.outcome)
-    best = next((one for one in candidates if one.group), None)
+    best = next((candidate for candidate in candidates if candidate.group), None)
     suspect = weighed.outcome is Outcome.PASS and shape.is_suspect(candidates)
     sweep, passed = setting.sweep, weighed.outcome is Outcome.PASS and not suspect
     # Wrong results fail at any speed; of its speed they say nothing.
@@ -233,7 +237,7 @@ def _judged(
         good=setting.baseline.names if setting.baseline else (),
         said=(*found.known, *weighed.faster, *sweep.remarks, *weighed.remarks,
               *_steered(setting, seen), *_said(setting)),
-        findings=tuple(f"{one.cause}: {one.title}" for one in named(findings)),
+        findings=tuple(f"{finding.cause}: {finding.title}" for finding in named(findings)),
         assumed=found.assumed, unknown=weighed.unknown, guessed=found.guessed,
         supposed=weighed.supposed,
         suppositions=suppositions(sweep) if "network" in found.guessed and by_model else (),
@@ -280,7 +284,7 @@ def _in_question(setting: Setting, ranges: Sequence[RangeVerdict]) -> Setting:
     A sound adapter beside a slow one says nothing of what slows that one. Of several
     collectives on the same ranks each says something.
     """
-    failed = {one.test for one in ranges if one.outcome is Outcome.FAIL}
+    failed = {verdict.test for verdict in ranges if verdict.outcome is Outcome.FAIL}
     sweep = setting.sweep
     if sweep.what == "collective" or "" in failed:
         return setting
@@ -310,9 +314,13 @@ def _next(
 ) -> tuple[NextCheck, ...]:
     """Return the checks that tell the probable faults apart."""
     doubts = [
-        Doubt(name=one.name, probability=one.probability, variant=_form(setting, one))
-        for one in candidates
-        if one.group and one.probability >= LEAST_PROBABILITY
+        Doubt(
+            name=candidate.name,
+            probability=candidate.probability,
+            variant=_form(setting, candidate),
+        )
+        for candidate in candidates
+        if candidate.group and candidate.probability >= LEAST_PROBABILITY
     ]
     return next_checks(setting, doubts, checked)
 
@@ -323,7 +331,7 @@ def _ranked(setting: Setting) -> Sweep:
 
 
 def _points(sweep: Sweep, points: Sequence[Expected]) -> list[Judged]:
-    measured = busbw(sweep, [one.time_s for one in sweep.timings])
+    measured = busbw(sweep, [timing.time_s for timing in sweep.timings])
     found = []
     for timing, point, rate in zip(sweep.timings, points, measured, strict=True):
         factor = rate * timing.time_s
@@ -367,7 +375,7 @@ def _operation(sweep: Sweep) -> str:
 
 
 def _wrong(sweep: Sweep) -> int:
-    return sum(one.wrong for one in sweep.timings)
+    return sum(timing.wrong for timing in sweep.timings)
 
 
 def _said(setting: Setting) -> list[str]:
@@ -377,13 +385,14 @@ def _said(setting: Setting) -> list[str]:
         said.append(f"{_wrong(sweep)} results are wrong: whatever the speed, this run fails")
     if sweep.what == "collective" and sweep.ranks is None:
         said.append(f"the output names no ranks; all {setting.group.ranks} GPUs are taken")
-    tests = [one.test for one in sweep.timings if one.test]
+    tests = [timing.test for timing in sweep.timings if timing.test]
     alone = any(
-        one.what == "bandwidth" and one.queue_pairs == 1 and one.verb != "tcp" for one in tests
+        test.what == "bandwidth" and test.queue_pairs == 1 and test.verb != "tcp"
+        for test in tests
     )
     if alone and setting.cluster.host.nic_bytes_per_s >= ONE_PAIR_FROM:
         said.append("one queue pair may not fill a line of 400 Gb/s: run it with -q 8 as well")
-    if any(one.verb == "tcp" and one.queue_pairs == 1 for one in tests):
+    if any(test.verb == "tcp" and test.queue_pairs == 1 for test in tests):
         said.append("one TCP connection is served by one core: run it with -P 8 as well")
     return said
 
@@ -400,7 +409,7 @@ def _steered(setting: Setting, seen: Inventory) -> list[str]:
 
 
 def _noise(sweep: Sweep) -> str:
-    own = sum(one.own_noise for one in sweep.timings)
+    own = sum(timing.own_noise for timing in sweep.timings)
     if own == len(sweep.timings):
         return "the spread of the run's own iterations"
     published = "what published sweeps show between two timings of a size"
@@ -419,7 +428,11 @@ def _by_good_runs(sweep: Sweep, own: Baseline, found: Inferred) -> Judgement:
     judged = replace(sweep, timings=timings)
     ranges = judge_ranges(timings, points)
     outcome, remarks = overall(ranges, needs_large=False)
-    fast = [one.name for one in ranges if one.slower_ratio < one.implausible_below_ratio]
+    fast = [
+        verdict.name
+        for verdict in ranges
+        if verdict.slower_ratio < verdict.implausible_below_ratio
+    ]
     left = len(sweep.timings) - len(timings)
     sizes = "1 size was" if left == 1 else f"{left} sizes were"
     said = [f"{sizes} left out: no good run measured any near"] if left else []

@@ -118,7 +118,7 @@ def _table(setting: Setting, points: Sequence[Expected], places: Sequence[int]) 
 
 def with_gaps(fit: Fit, gaps: Sequence[float]) -> Fit:
     """Return the fit of a run that had other deviations, in the order of its timings."""
-    return tuple(replace(one, gaps=tuple(gaps[p] for p in one.places)) for one in fit)
+    return tuple(replace(table, gaps=tuple(gaps[p] for p in table.places)) for table in fit)
 
 
 @cache
@@ -128,7 +128,7 @@ def normal_points(count: int) -> tuple[Floats, Floats]:
     >>> points, weights = normal_points(57)
     >>> round(float((weights * points**2).sum()), 2)
     1.0
-    >>> [float(one[0]) for one in normal_points(1)]
+    >>> [float(point[0]) for point in normal_points(1)]
     [0.0, 1.0]
     """
     points = np.linspace(-_REACH, _REACH, count) if count > 1 else np.zeros(1)

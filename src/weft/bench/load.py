@@ -89,13 +89,13 @@ class LoadTest:
     @property
     def breaking_multiple(self) -> float | None:
         """Lightest multiple that broke; none: none did."""
-        return min((one.multiple for one in self.steps if one.broken), default=None)
+        return min((step.multiple for step in self.steps if step.broken), default=None)
 
     @property
     def sound_multiple(self) -> float:
         """Heaviest multiple below it that did not."""
         most = inf if self.breaking_multiple is None else self.breaking_multiple
-        sound = (one.multiple for one in self.steps if not one.broken)
+        sound = (step.multiple for step in self.steps if not step.broken)
         return max((multiple for multiple in sound if multiple < most), default=0.0)
 
 
@@ -132,7 +132,7 @@ def raise_load(
         for _ in range(_NARROWINGS):
             one = step((low + high) / 2)
             low, high = (low, one.multiple) if one.broken else (one.multiple, high)
-    return tuple(sorted(found, key=lambda one: one.multiple))
+    return tuple(sorted(found, key=lambda item: item.multiple))
 
 
 def _judged(
@@ -225,9 +225,9 @@ def _carried(cluster: Cluster, done: "Simulation", duration_s: float) -> Carried
     (load,) = done.traffic
     kind = resolve(cluster).fabric
     window = [
-        one for one in done.moments if duration_s / 4 <= one.time_s <= duration_s
+        moment for moment in done.moments if duration_s / 4 <= moment.time_s <= duration_s
     ]  # fmt: skip
-    wire = sum(one.delivered_bytes_per_s for one in window) / max(1, len(window))
+    wire = sum(moment.delivered_bytes_per_s for moment in window) / max(1, len(window))
     offered = load.size_bytes / duration_s / cluster.hosts
     payload = wire * kind.payload_ratio(cluster.fabric.mtu_bytes) / cluster.hosts
     return Carried(

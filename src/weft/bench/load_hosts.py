@@ -111,9 +111,9 @@ def _carried(where: Field, bytes_per_s: float) -> Carried:
     started = processes(where, bytes_per_s)
     text = run_together(started, where.seconds + _MARGIN_S).decode("utf-8", errors="replace")
     rows = measured(read_text(text, "load.txt"))
-    rates = [one.rate_bytes_per_s for one in rows if one.what == "bandwidth"]
-    trips = [one.time_s for one in rows if one.what == "latency"]
-    clients = sum(one.answers for one in started)
+    rates = [row.rate_bytes_per_s for row in rows if row.what == "bandwidth"]
+    trips = [row.time_s for row in rows if row.what == "latency"]
+    clients = sum(item.answers for item in started)
     if len(rates) < clients:
         raise ToolFailed(f"{where.tool}: {clients - len(rates)} of {clients} gave no result")
     delivered = sum(rates) / clients

@@ -205,12 +205,14 @@ def localise(
     larger than 2 allows tests of more hosts at a time (a collective), which halve the suspects.
     """
     _check(layout, outcomes)
-    best = expected_bytes_per_s or max((one.bytes_per_s for one in outcomes), default=None)
+    best = expected_bytes_per_s or max(
+        (outcome.bytes_per_s for outcome in outcomes), default=None
+    )
     sound = _sound_logs(expected_bytes_per_s, outcomes, noise_ratio)
     belief = _after(_prior(layout), layout, outcomes, sound, noise_ratio)
-    suspects = tuple(sorted(belief.suspects(), key=lambda one: -one.probability))
+    suspects = tuple(sorted(belief.suspects(), key=lambda suspect: -suspect.probability))
     none = float(belief.weights[0])
-    named = tuple(one.part for one in suspects if one.probability >= SURE)
+    named = tuple(suspect.part for suspect in suspects if suspect.probability >= SURE)
     settled = bool(named) or none >= SURE
     tests = () if settled else _next(layout, belief, outcomes, at_once, largest_group)
     return Localisation(
@@ -226,7 +228,7 @@ def _check(layout: Layout, outcomes: Iterable[Outcome]) -> None:
         raise SpecError("two hosts or more are needed; name them with --hosts")
     if len(set(layout.hosts)) != len(layout.hosts):
         raise SpecError("a host is named twice")
-    strange = {host for one in outcomes for host in one.hosts} - set(layout.hosts)
+    strange = {host for outcome in outcomes for host in outcome.hosts} - set(layout.hosts)
     if strange:
         raise SpecError(f"results name {', '.join(sorted(strange))}, which is not among hosts")
 
@@ -258,7 +260,7 @@ def _sound_logs(
     """Return the logarithms that the rate of a sound test may have, all as likely."""
     if given is not None:
         return (math.log(given),)
-    best = math.log(max((_rate(one) for one in outcomes), default=1.0))
+    best = math.log(max((_rate(outcome) for outcome in outcomes), default=1.0))
     lowest, highest = best - _TAIL * noise_ratio, best - math.log(LEAST_LEFT)
     steps = math.ceil((highest - lowest) / noise_ratio * _STEPS_PER_NOISE)
     return tuple(lowest + (highest - lowest) * step / steps for step in range(steps + 1))
@@ -317,7 +319,7 @@ def _next(
     at_once: bool,  # noqa: FBT001 - private
     largest_group: int,
 ) -> tuple[NextTest, ...]:
-    done = Counter(frozenset(one.hosts) for one in outcomes)
+    done = Counter(frozenset(outcome.hosts) for outcome in outcomes)
     tests = [*_possible(layout, belief, largest_group)]
     chances = belief.chances(layout, tests).tolist() if tests else []
     # The same test again tells less: part of what misled it is still there.
@@ -330,12 +332,12 @@ def _next(
     ]  # fmt: skip
     chosen: list[NextTest] = []
     taken: set[str] = set()
-    for one in sorted(found, key=lambda test: (-round(test.gain_bits, 9), test.hosts)):
-        if one.gain_bits < _LEAST_GAIN or (chosen and not at_once):
+    for next_test in sorted(found, key=lambda test: (-round(test.gain_bits, 9), test.hosts)):
+        if next_test.gain_bits < _LEAST_GAIN or (chosen and not at_once):
             break
-        if taken.isdisjoint(one.hosts):
-            chosen.append(one)
-            taken |= set(one.hosts)
+        if taken.isdisjoint(next_test.hosts):
+            chosen.append(next_test)
+            taken |= set(next_test.hosts)
     return tuple(chosen)
 
 
@@ -367,7 +369,7 @@ def _possible(layout: Layout, belief: _Belief, largest_group: int) -> Iterable[t
         yield tuple(by_doubt[:size])
         yield tuple(by_doubt[: 2 * size : 2])
     if largest_group > 2:  # noqa: PLR2004 - more than pairs
-        suspected = [one for one in by_doubt if doubts[one] > _LEAST_GAIN / len(by_doubt)]
+        suspected = [text for text in by_doubt if doubts[text] > _LEAST_GAIN / len(by_doubt)]
         yield from _drawn(suspected, largest_group)
 
 
@@ -398,6 +400,6 @@ def search(
         if found.settled or len(outcomes) >= _MOST_TESTS:
             return found, rounds
         outcomes += [
-            Outcome(hosts=one.hosts, bytes_per_s=measure(one.hosts)) for one in found.next
+            Outcome(hosts=test.hosts, bytes_per_s=measure(test.hosts)) for test in found.next
         ]
     raise AssertionError

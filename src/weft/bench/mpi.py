@@ -28,10 +28,10 @@ def allowed(sweep: Sweep, ranges: Sequence[RangeVerdict]) -> list[RangeVerdict]:
     collective = sweep.what == "collective"
     reason = _CHOICE if collective else _COST
     return [
-        replace(one, outcome=Outcome.INCONCLUSIVE, reason=reason, repeats=None)
-        if one.outcome is not Outcome.PASS and (collective or one.name == "small")
-        else one
-        for one in ranges
+        replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=reason, repeats=None)
+        if verdict.outcome is not Outcome.PASS and (collective or verdict.name == "small")
+        else verdict
+        for verdict in ranges
     ]
 
 
@@ -39,11 +39,11 @@ def explained(sweep: Sweep) -> Sweep:
     """Return the part of a sweep whose shape says something of the fabric."""
     if not sweep.by_mpi:
         return sweep
-    large = tuple(one for one in sweep.timings if bucket(one.size_bytes) != "small")
+    large = tuple(timing for timing in sweep.timings if bucket(timing.size_bytes) != "small")
     return replace(sweep, timings=large if sweep.what != "collective" else ())
 
 
 def unknown(sweep: Sweep, ranges: Sequence[RangeVerdict]) -> tuple[str, ...]:
     """Say what a verdict on a collective of MPI hangs on."""
-    slow = any(one.outcome is not Outcome.PASS for one in ranges)
+    slow = any(verdict.outcome is not Outcome.PASS for verdict in ranges)
     return (COLLECTIVE,) if sweep.by_mpi and sweep.what == "collective" and slow else ()

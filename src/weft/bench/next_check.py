@@ -55,12 +55,14 @@ def next_checks(
     setting: Setting, doubts: Sequence[Doubt], checked: frozenset[str]
 ) -> tuple[NextCheck, ...]:
     """Return the checks that would tell faults apart, that which tells most first."""
-    whole = sum(one.probability for one in doubts)
+    whole = sum(doubt.probability for doubt in doubts)
     if len(doubts) < 2 or whole <= 0:  # noqa: PLR2004 - nothing to tell apart
         return ()
-    shares = [replace(one, probability=one.probability / whole) for one in doubts]
-    found = [one for one in _all(setting, shares, checked) if one.gain_bits >= LEAST_GAIN_BITS]
-    return tuple(sorted(found, key=lambda one: (-round(one.gain_bits, 6), one.name)))
+    shares = [replace(doubt, probability=doubt.probability / whole) for doubt in doubts]
+    found = [
+        check for check in _all(setting, shares, checked) if check.gain_bits >= LEAST_GAIN_BITS
+    ]
+    return tuple(sorted(found, key=lambda item: (-round(item.gain_bits, 6), item.name)))
 
 
 def _all(
@@ -85,10 +87,10 @@ def _looked_at(name: str, check: Check, doubts: Sequence[Doubt]) -> NextCheck:
     faults = dict(all_faults())
     shows: dict[str, list[str]] = defaultdict(list)
     share: dict[str, float] = defaultdict(float)
-    for one in doubts:
-        outcome = faults[one.name].shows.get(name, SOUND)
-        shows[outcome].append(one.name)
-        share[outcome] += one.probability
+    for doubt in doubts:
+        outcome = faults[doubt.name].shows.get(name, SOUND)
+        shows[outcome].append(doubt.name)
+        share[outcome] += doubt.probability
     return NextCheck(
         name=name, title=check.title, command=check.command, gain_bits=gain_bits(share),
         shows={what: tuple(names) for what, names in shows.items()},
@@ -122,21 +124,21 @@ def _measured(
         (sound,) = expected(setting)
         slower = [
             math.log(
-                times_s(setting, one.variant.cluster, one.variant.factors)[0]
+                times_s(setting, doubt.variant.cluster, doubt.variant.factors)[0]
                 / sound.time_s.value
             )
-            for one in doubts
+            for doubt in doubts
         ]
     except WeftError:
         return None
     band = math.log(sound.time_s.high / sound.time_s.low) / 2 / _SIGMAS
     shows: dict[str, list[str]] = defaultdict(list)
-    for one, more in zip(doubts, slower, strict=True):
+    for doubt, more in zip(doubts, slower, strict=True):
         slow = more > 2 * band
-        shows["slow as well" if slow else SOUND].append(one.name)
+        shows["slow as well" if slow else SOUND].append(doubt.name)
     return NextCheck(
         name=name, title=check.title, command=check.command,
-        gain_bits=_gain_of_sweep([one.probability for one in doubts], slower, band),
+        gain_bits=_gain_of_sweep([doubt.probability for doubt in doubts], slower, band),
         shows={what: tuple(names) for what, names in shows.items()},
     )  # fmt: skip
 

@@ -107,12 +107,12 @@ def run_together(
     deadline = time.monotonic() + timeout_s
     try:
         for serves in (True, False):
-            own = [one for one in asked if one.serves is serves]
+            own = [started for started in asked if started.serves is serves]
             _start_all(own, running, report)
             if serves and own:
                 time.sleep(SERVER_STARTS_S)
         _wait(running, deadline, timeout_s)
-        return b"".join(_output(one) for one in running if one.asked.answers)
+        return b"".join(_output(item) for item in running if item.asked.answers)
     finally:
         _end(running)
 
@@ -127,8 +127,8 @@ def _start_all(asked: Sequence[Started], running: list[_Running], report: Report
         running.append(_start(one, report))
 
     with ThreadPoolExecutor(1) as starter:
-        for one in asked:
-            starter.submit(start, one).result()
+        for started in asked:
+            starter.submit(start, started).result()
 
 
 def _start(asked: Started, report: Report) -> _Running:
@@ -176,15 +176,15 @@ def _tail(one: _Running, stream: IO[bytes], report: Report) -> None:
 
 
 def _wait(running: Sequence[_Running], deadline: float, timeout_s: float) -> None:
-    left = [one for one in running if not one.asked.serves]
+    left = [item for item in running if not item.asked.serves]
     while left:
-        for one in list(left):
-            status = one.process.poll()
+        for item in list(left):
+            status = item.process.poll()
             if status is None:
                 continue
-            left.remove(one)
+            left.remove(item)
             if status != 0:
-                raise _failed(one, f"ended with {status}")
+                raise _failed(item, f"ended with {status}")
         if left and time.monotonic() > deadline:
             raise _failed(left[0], f"did not end within {timeout_s:g} s (--timeout)")
         time.sleep(_POLL_S)
@@ -207,11 +207,11 @@ def _failed(one: _Running, what: str) -> ToolFailed:
 
 def _end(running: Sequence[_Running]) -> None:
     # First asked to end, then left alone: told twice at once, mpirun leaves its ranks behind.
-    end([one.process for one in running])
-    for one in running:
-        one.ended.set()
-        for thread in one.threads:
+    end([item.process for item in running])
+    for item in running:
+        item.ended.set()
+        for thread in item.threads:
             thread.join(GRACE_S)
-        for stream in (one.process.stdout, one.process.stderr):
-            if stream is not None and not any(thread.is_alive() for thread in one.threads):
+        for stream in (item.process.stdout, item.process.stderr):
+            if stream is not None and not any(thread.is_alive() for thread in item.threads):
                 stream.close()

@@ -66,7 +66,7 @@ def commands(tool: str, launcher: str, ask: Ask) -> list[Started]:
         ask, gang=way.over is not None,
         python=ask.python or (sys.executable if way.here else "python3"),
     )  # fmt: skip
-    return [_started(way, asked, one) for one in kind.processes(asked)]
+    return [_started(way, asked, process) for process in kind.processes(asked)]
 
 
 def _started(way: Launcher, ask: Ask, process: Process) -> Started:
@@ -106,7 +106,7 @@ def run(
         ranks_per_host=ask.ranks_per_host, label=label, began=began, timings=timings,
         versions=(*_versions(seen), *_asked_version(kind, launcher, ask)),
         options=_options(ask), what=sweep.what, output=text,
-        commands=tuple(shown(one) for one in asked),
+        commands=tuple(shown(started) for started in asked),
     )  # fmt: skip
 
 
@@ -115,11 +115,11 @@ def _asked_for(kind: Tool, ask: Ask, sweep: Sweep) -> tuple[Timing, ...]:
     if "smallest_bytes" not in kind.takes:
         return sweep.timings
     found = tuple(
-        one for one in sweep.timings
-        if ask.smallest_bytes <= one.size_bytes <= ask.largest_bytes
+        timing for timing in sweep.timings
+        if ask.smallest_bytes <= timing.size_bytes <= ask.largest_bytes
     )  # fmt: skip
     if not found:
-        largest = units.show_size(max(one.size_bytes for one in sweep.timings))
+        largest = units.show_size(max(timing.size_bytes for timing in sweep.timings))
         raise ToolFailed(
             f"{kind.title} measured no size from {units.show_size(ask.smallest_bytes)} to "
             f"{units.show_size(ask.largest_bytes)}; its largest is {largest}"

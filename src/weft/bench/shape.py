@@ -95,14 +95,14 @@ def explain(
     logs = {
         HEALTHY: math.log(HEALTHY_WEIGHT) + log_of_none(fit),
         NONE: math.log(NONE_WEIGHT)
-        + _mean_log([log_of_none(fit, one) for one in (Unknown.HEIGHT, Unknown.SHAPE)]),
+        + _mean_log([log_of_none(fit, name) for name in (Unknown.HEIGHT, Unknown.SHAPE)]),
     }
     best: dict[str, _Form] = {}
     amounts: dict[str, tuple[tuple[str, float], ...]] = {}
-    whole = sum(float(one.weight) for one in faults.values())
+    whole = sum(float(fault.weight) for fault in faults.values())
     for name, fault in faults.items():
         share = (1 - HEALTHY_WEIGHT - NONE_WEIGHT) * float(fault.weight) / whole
-        own = log_likelihoods(fit, [one.shift for one in forms[name]])
+        own = log_likelihoods(fit, [form.shift for form in forms[name]])
         own = _with_told(own, forms[name], (told or {}).get(name, ""))
         best[name] = forms[name][own.index(max(own))]
         amounts[name] = _amounts(own, forms[name], graded=fault.amount is not None)
@@ -110,16 +110,18 @@ def explain(
     probability = _shares(logs)
     groups = _groups(fit, forms, best, probability, evidence or {})
     found = [_candidate(name, faults, best, probability, groups) for name in logs]
-    return _by_probability(replace(one, forms=amounts.get(one.name, ())) for one in found)
+    return _by_probability(
+        replace(candidate, forms=amounts.get(candidate.name, ())) for candidate in found
+    )
 
 
 def _with_told(logs: Sequence[float], forms: Sequence[_Form], told: str) -> list[float]:
     """Weigh forms by what other outputs say of the amount; all are as probable without."""
-    labels = [one.variant.label for one in forms]
+    labels = [form.variant.label for form in forms]
     if told not in labels or len(labels) == 1:
         return list(logs)
     count = len(labels)
-    shares = [1 - MISLED if one == told else MISLED / (count - 1) for one in labels]
+    shares = [1 - MISLED if label == told else MISLED / (count - 1) for label in labels]
     return [log + math.log(share * count) for log, share in zip(logs, shares, strict=True)]
 
 
@@ -152,7 +154,7 @@ def _candidate(
 
 
 def _by_probability(found: Iterable[Candidate]) -> list[Candidate]:
-    return sorted(found, key=lambda one: -one.probability)
+    return sorted(found, key=lambda item: -item.probability)
 
 
 def _shares(logs: Mapping[_K, float]) -> dict[_K, float]:
@@ -168,11 +170,13 @@ def among_faults(candidates: Sequence[Candidate]) -> list[Candidate]:
     What looked no better with a fault than with none is explained by no fault: the share of
     ``healthy`` goes to ``none of these``.
     """
-    sound = sum(one.probability for one in candidates if one.name == HEALTHY)
+    sound = sum(candidate.probability for candidate in candidates if candidate.name == HEALTHY)
     return _by_probability(
-        replace(one, probability=one.probability + sound) if one.name == NONE else one
-        for one in candidates
-        if one.name != HEALTHY
+        replace(candidate, probability=candidate.probability + sound)
+        if candidate.name == NONE
+        else candidate
+        for candidate in candidates
+        if candidate.name != HEALTHY
     )
 
 
@@ -181,18 +185,20 @@ def is_suspect(candidates: Sequence[Candidate]) -> bool:
 
     A sweep may be inside its band at every size and have the curve of a fault all the same.
     """
-    sound = sum(one.probability for one in candidates if one.name == HEALTHY)
-    faults = sum(one.probability for one in candidates if one.group)
+    sound = sum(candidate.probability for candidate in candidates if candidate.name == HEALTHY)
+    faults = sum(candidate.probability for candidate in candidates if candidate.group)
     return bool(candidates) and faults > ALIKE * sound
 
 
 def leading_group(candidates: Sequence[Candidate]) -> tuple[str, ...]:
     """Return the faults of the group that is most probable as a whole."""
     together: dict[int, float] = defaultdict(float)
-    for one in candidates:
-        together[one.group] += one.probability if one.group else 0.0
+    for candidate in candidates:
+        together[candidate.group] += candidate.probability if candidate.group else 0.0
     leading = max(together, key=together.__getitem__, default=0)
-    return tuple(one.name for one in candidates if leading and one.group == leading)
+    return tuple(
+        candidate.name for candidate in candidates if leading and candidate.group == leading
+    )
 
 
 def _groups(
@@ -207,7 +213,7 @@ def _groups(
     What other outputs tell apart is told apart, whatever the curves are.
     """
     found: dict[str, int] = {}
-    for name in sorted(best, key=lambda one: -probability[one]):
+    for name in sorted(best, key=lambda item: -probability[item]):
         if name in found:
             continue
         found[name] = number = max(found.values(), default=0) + 1
@@ -225,7 +231,7 @@ def _groups(
 
 def _closest(fit: Fit, forms: Sequence[_Form]) -> float:
     """Return how likely the form that fits best makes a sweep."""
-    return max(log_likelihoods(fit, [one.shift for one in forms]))
+    return max(log_likelihoods(fit, [form.shift for form in forms]))
 
 
 def _forms(setting: Setting, fault: Fault, points: Sequence[Expected]) -> list[_Form]:

@@ -92,7 +92,7 @@ def _with_fewer_nics(name: str, cluster: Cluster) -> Iterator[tuple[str, Cluster
 
 
 def _layer(sweep: Sweep) -> str:
-    if any(one.test and one.test.verb == "tcp" for one in sweep.timings):
+    if any(timing.test and timing.test.verb == "tcp" for timing in sweep.timings):
         return "tcp"
     return "roce" if sweep.link_layer == "ethernet" else "infiniband"
 
@@ -103,7 +103,11 @@ def _suppose(system: str, cluster: Cluster, sweep: Sweep) -> Supposition:
     outcome, _ = overall(ranges, needs_large=sweep.what == "collective")
     host = cluster.host
     return Supposition(
-        system=system, outcome=outcome, slower_ratio=ranges[-1].slower_ratio,
+        system=system,
+        outcome=outcome,
+        slower_ratio=ranges[-1].slower_ratio,
         network=f"{host.nics} x {units.show_rate(host.nic_bytes_per_s)} {cluster.fabric.kind}",
-        too_fast=any(one.slower_ratio < one.implausible_below_ratio for one in ranges),
-    )  # fmt: skip
+        too_fast=any(
+            verdict.slower_ratio < verdict.implausible_below_ratio for verdict in ranges
+        ),
+    )

@@ -84,7 +84,7 @@ class Sweep:
     @property
     def tests(self) -> tuple[str, ...]:
         """Name the tables of messages that it holds."""
-        return tuple(dict.fromkeys(one.test.label for one in self.timings if one.test))
+        return tuple(dict.fromkeys(timing.test.label for timing in self.timings if timing.test))
 
 
 def read_sweep(paths: Sequence[Path]) -> tuple[Sweep, Inventory]:
@@ -95,9 +95,9 @@ def read_sweep(paths: Sequence[Path]) -> tuple[Sweep, Inventory]:
 
 def sweep_of(seen: Inventory, sources: tuple[str, ...] = ()) -> Sweep:
     """Return the sweep in what was observed."""
-    rows = [one for one in measured(seen) if one.size_bytes > 0]
-    collectives = [one for one in rows if one.what == "collective"]
-    messages = [one for one in rows if one.what != "collective" and not _is_round_trip(one)]
+    rows = [item for item in measured(seen) if item.size_bytes > 0]
+    collectives = [row for row in rows if row.what == "collective"]
+    messages = [row for row in rows if row.what != "collective" and not _is_round_trip(row)]
     if collectives:
         return _collective(seen, collectives, len(messages), sources)
     if messages:
@@ -119,8 +119,8 @@ def _collective(
     found = [
         {name: told[-1].value for name, told in found.items()} for _, found in seen.of("rank")
     ]
-    hosts = tuple(dict.fromkeys(str(one["host"]) for one in found if one.get("host")))
-    names = (str(one["gpu_model"]) for one in found if one.get("gpu_model"))
+    hosts = tuple(dict.fromkeys(str(row["host"]) for row in found if row.get("host")))
+    names = (str(row["gpu_model"]) for row in found if row.get("gpu_model"))
     size, host_count = _communicator(seen)
     ranks = ranks_of(seen, rows) or size
     operation, tables, told = by_operation(rows, ranks, sources)
@@ -130,14 +130,14 @@ def _collective(
         benchmark=_benchmark(seen, rows), what="collective", operation=operation,
         timings=tuple(
             replace(
-                one,
+                timing,
                 test=MessageTest(what="collective", operation=kind) if several else None,
             )
             for kind, table in tables.items()
-            for one in _timings(table)
+            for timing in _timings(table)
         ),
         ranks=ranks, hosts=hosts,
-        host_count=max((one.hosts for one in rows if one.hosts), default=host_count)
+        host_count=max((row.hosts for row in rows if row.hosts), default=host_count)
         or len(hosts) or None,
         gpu_name=next(names, ""), sources=sources,
         remarks=(*told, *remark, *_wrong_values(seen), *_left_out(messages)),
@@ -157,7 +157,7 @@ def _communicator(seen: Inventory) -> tuple[int | None, int | None]:
 
 def _benchmark(seen: Inventory, rows: Sequence[Measured]) -> str:
     said = [seen.value(job, "benchmark") for job, _ in seen.of("job")]
-    return next((str(one) for one in said if one), rows[0].benchmark)
+    return next((str(text) for text in said if text), rows[0].benchmark)
 
 
 def _from_factor(
@@ -176,19 +176,19 @@ def _from_factor(
 def _timings(rows: Iterable[Measured]) -> Iterable[Timing]:
     """Yield one timing a size: the mean of all runs in it, out of place where there is one."""
     by_size: dict[float, list[Measured]] = {}
-    for one in rows:
-        by_size.setdefault(one.size_bytes, []).append(one)
+    for row in rows:
+        by_size.setdefault(row.size_bytes, []).append(row)
     for size_bytes in sorted(by_size):
         found = by_size[size_bytes]
-        chosen = [one for one in found if not one.in_place] or found
-        times = [t for one in chosen for t in one.times_s]
-        own = noise.measured(times) or noise.measured([one.time_s for one in chosen])
+        chosen = [item for item in found if not item.in_place] or found
+        times = [t for item in chosen for t in item.times_s]
+        own = noise.measured(times) or noise.measured([item.time_s for item in chosen])
         repeats = len(chosen)
-        mean_s = math.exp(sum(math.log(one.time_s) for one in chosen) / repeats)
+        mean_s = math.exp(sum(math.log(item.time_s) for item in chosen) / repeats)
         known = max(noise.published(size_bytes), _gap(found)) / math.sqrt(repeats)
         yield Timing(
             size_bytes=size_bytes, time_s=mean_s, noise_ratio=known if own is None else own,
-            own_noise=own is not None, wrong=sum(one.wrong for one in found),
+            own_noise=own is not None, wrong=sum(item.wrong for item in found),
         )  # fmt: skip
 
 
@@ -198,7 +198,7 @@ def _gap(found: Sequence[Measured]) -> float:
     >>> _gap([])
     0.0
     """
-    sides: dict[bool, float] = {one.in_place: one.time_s for one in found}
+    sides: dict[bool, float] = {item.in_place: item.time_s for item in found}
     if len(sides) < 2:  # noqa: PLR2004 - there are two sides
         return 0.0
     return abs(math.log(sides[True] / sides[False])) / math.sqrt(2)
@@ -217,7 +217,7 @@ def _left_out(count: int) -> Iterator[str]:
 
 
 def _messages(rows: Sequence[Measured], sources: tuple[str, ...]) -> Sweep:
-    timings = [_message(one, _test(one)) for one in rows]
+    timings = [_message(row, _test(row)) for row in rows]
     first = rows[0]
     if first.benchmark == _OSU and operation_in(first.operation) is not None:
         return _osu_collective(first.operation, timings, sources)
@@ -227,7 +227,7 @@ def _messages(rows: Sequence[Measured], sources: tuple[str, ...]) -> Sweep:
         operation=Operation.SEND_RECV, timings=tuple(_table_by_table(timings)), ranks=2,
         host_count=2, verb=test.verb, queue_pairs=test.queue_pairs, sources=sources,
         by_mpi=_title(first) == _OSU,
-        link_layer=next((one.link_layer for one in rows if one.link_layer), ""),
+        link_layer=next((row.link_layer for row in rows if row.link_layer), ""),
     )  # fmt: skip
 
 
@@ -250,8 +250,10 @@ def _test(row: Measured) -> MessageTest:
 
 def _table_by_table(timings: Sequence[Timing]) -> list[Timing]:
     """Sort by size within each table, the tables as they came."""
-    order = {test: at for at, test in enumerate(dict.fromkeys(one.test for one in timings))}
-    return sorted(timings, key=lambda one: (order[one.test], one.size_bytes))
+    order = {
+        test: at for at, test in enumerate(dict.fromkeys(timing.test for timing in timings))
+    }
+    return sorted(timings, key=lambda timing: (order[timing.test], timing.size_bytes))
 
 
 def _osu_collective(name: str, timings: Sequence[Timing], sources: tuple[str, ...]) -> Sweep:
@@ -260,8 +262,8 @@ def _osu_collective(name: str, timings: Sequence[Timing], sources: tuple[str, ..
     return Sweep(
         benchmark=_OSU if by_mpi else f"{_OSU} over NCCL", what="collective", operation=kind,
         timings=tuple(
-            replace(one, test=None)
-            for one in sorted(timings, key=lambda one: one.size_bytes)
+            replace(timing, test=None)
+            for timing in sorted(timings, key=lambda timing: timing.size_bytes)
         ),
         sources=sources, by_mpi=by_mpi,
         remarks=("OSU prints no ranks: every GPU of the cluster is taken",),

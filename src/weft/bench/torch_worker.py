@@ -33,7 +33,7 @@ def place(environment: Mapping[str, str]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for name, others in PLACES.items():
-        said = [environment[one] for one in (name, *others[::-1]) if one in environment]
+        said = [environment[text] for text in (name, *others[::-1]) if text in environment]
         found |= {name: said[0]} if said else {}
     return found
 
@@ -91,7 +91,7 @@ def measure(torch: Any, run: Any, rounds: tuple[int, int], device: Any) -> list[
             taken.append(time.perf_counter() - began)
     slowest = torch.tensor(taken, dtype=torch.float64, device=device)
     dist.all_reduce(slowest, op=dist.ReduceOp.MAX)
-    return [float(one) for one in slowest]
+    return [float(item) for item in slowest]
 
 
 def main() -> None:

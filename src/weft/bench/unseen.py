@@ -53,7 +53,7 @@ def unseen(
                         command=fault.command,
                     )
                 )  # fmt: skip
-    return tuple(sorted(found, key=lambda one: -one.slower_ratio))
+    return tuple(sorted(found, key=lambda item: -item.slower_ratio))
 
 
 def _hidden(
@@ -67,9 +67,9 @@ def _hidden(
     cost = [f / s for f, s in zip(curve, sound, strict=True)]
     timings = setting.sweep.timings
     without = [replace(t, time_s=t.time_s / c) for t, c in zip(timings, cost, strict=True)]
-    if any(is_too_fast(one) for one in judge_ranges(without, points)):
+    if any(is_too_fast(verdict) for verdict in judge_ranges(without, points)):
         return None
-    return max(((*one, form.label) for one in _costs(setting, points, cost)), default=None)
+    return max(((*pair, form.label) for pair in _costs(setting, points, cost)), default=None)
 
 
 def _costs(
@@ -79,6 +79,6 @@ def _costs(
     timings = setting.sweep.timings
     sound = [replace(t, time_s=p.time_s.value) for t, p in zip(timings, points, strict=True)]
     slow = [replace(t, time_s=t.time_s * c) for t, c in zip(sound, cost, strict=True)]
-    for one in judge_ranges(slow, points):
-        if math.isfinite(one.slower_ratio):
-            yield one.slower_ratio, one.name
+    for verdict in judge_ranges(slow, points):
+        if math.isfinite(verdict.slower_ratio):
+            yield verdict.slower_ratio, verdict.name

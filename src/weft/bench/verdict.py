@@ -87,7 +87,7 @@ Weighted = Sequence[tuple[Timing, Expected, float]]
 def weighted(pairs: Sequence[tuple[Timing, Expected]]) -> Weighted:
     """Weigh sizes by what is known of them: the inverse square of their band and noise."""
     raw = [1 / (_above(p) ** 2 + t.noise_ratio**2) for t, p in pairs]
-    return [(t, p, one / sum(raw)) for (t, p), one in zip(pairs, raw, strict=True)]
+    return [(t, p, value / sum(raw)) for (t, p), value in zip(pairs, raw, strict=True)]
 
 
 def _above(point: Expected) -> float:
@@ -105,14 +105,14 @@ def edges(parts: Weighted, ranges: int) -> Edges:
     """Return the edges of a range of sizes."""
     share = 1 - FALSE_FAIL_RATIO / max(1, ranges)
     accepted, failed, fast, implausible = 0.0, 0.0, 0.0, 0.0
-    for _, one, weight in parts:
-        own, allowed = _above(one), math.log(one.allowed_ratio)
-        wider = student.quantile(share, one.degrees) / student.quantile(_BAND, one.degrees)
+    for _, part, weight in parts:
+        own, allowed = _above(part), math.log(part.allowed_ratio)
+        wider = student.quantile(share, part.degrees) / student.quantile(_BAND, part.degrees)
         accepted += (own + allowed) * weight
         # What a way of measuring may cost has an end; the errors of the model have tails.
         failed += (own * wider + allowed) * weight
-        fast -= _below(one) * weight
-        implausible -= _below(one) * wider * weight
+        fast -= _below(part) * weight
+        implausible -= _below(part) * wider * weight
     return Edges(accepted=accepted, failed=failed, fast=fast, implausible=implausible)
 
 
@@ -185,12 +185,12 @@ def overall(
 
     Messages between two NICs (perftest) show their bandwidth at smaller sizes: they need none.
     """
-    if any(one.outcome is Outcome.FAIL for one in ranges):
+    if any(verdict.outcome is Outcome.FAIL for verdict in ranges):
         return Outcome.FAIL, ()
-    open_ones = [one for one in ranges if one.outcome is Outcome.INCONCLUSIVE]
+    open_ones = [verdict for verdict in ranges if verdict.outcome is Outcome.INCONCLUSIVE]
     if open_ones:
         return Outcome.INCONCLUSIVE, ()
-    names = {one.name for one in ranges}
+    names = {verdict.name for verdict in ranges}
     if needs_large and "large" not in names:
         return Outcome.INCONCLUSIVE, (
             "no size from 64 MiB was measured, so nothing tests the bandwidth; run up to 1GiB",

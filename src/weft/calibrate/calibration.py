@@ -73,14 +73,14 @@ def calibrate(
     readings = [reading for _, _, found in read for reading in found]
     measured = gpu.measure() if measure_gpu else None
     overlay = _overlay(bare, name, readings, measured).with_(
-        sources={str(path): one.sha256 for path, one, _ in read}
+        sources={str(path): file_read.sha256 for path, file_read, _ in read}
     )
-    collectives = [one for one in readings if isinstance(one, CollectiveReading)]
+    collectives = [reading for reading in readings if isinstance(reading, CollectiveReading)]
     laid_over = bare.with_(overlay=overlay)
     return Calibration(
         cluster=laid_over,
         overlay=overlay,
-        files=tuple(one for _, one, _ in read),
+        files=tuple(file_read for _, file_read, _ in read),
         gpu=measured,
         median_abs_error_before_ratio=_error(bare, collectives),
         median_abs_error_after_ratio=_error(laid_over, collectives),
@@ -102,7 +102,7 @@ def read_file(path: Path) -> tuple[FileRead, list[Reading]]:
         raise SpecError(f"{path}: {failed[0]}")
     if not found:
         raise SpecError(f"{path}: {_why_nothing(seen)}")
-    benchmark = next(one.benchmark for one in measured(seen))
+    benchmark = next(item.benchmark for item in measured(seen))
     digest = hashlib.sha256(content).hexdigest()
     made = FileRead(file=str(path), benchmark=benchmark, sha256=digest, readings=len(found))
     return made, found
@@ -110,7 +110,7 @@ def read_file(path: Path) -> tuple[FileRead, list[Reading]]:
 
 def _why_nothing(seen: Inventory) -> str:
     """Say why an output gives no reading: it has no row, or it is another program's."""
-    begun = [one for file in seen.files for one in file.formats if one in _FORMATS]
+    begun = [text for file in seen.files for text in file.formats if text in _FORMATS]
     if begun:
         return f"{begun[0]} without a row of results; was it cut short?"
     return "not output of a benchmark that weft calibrates with: " + ", ".join(_FORMATS)

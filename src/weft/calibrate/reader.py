@@ -48,27 +48,27 @@ def readings(seen: Inventory, file: str) -> list[Reading]:
 
     Raises SpecError where ranks, hosts or the operation are not known.
     """
-    rows = [one for one in measured(seen) if one.size_bytes > 0]
-    collectives = [one for one in rows if one.what == "collective"]
+    rows = [item for item in measured(seen) if item.size_bytes > 0]
+    collectives = [row for row in rows if row.what == "collective"]
     if collectives:
         return list(_collectives(seen, collectives, file))
-    return [_message(one) for one in rows if _verb(one) is not None]
+    return [_message(row) for row in rows if _verb(row) is not None]
 
 
 def _collectives(seen: Inventory, rows: Sequence[Measured], file: str) -> Iterator[Reading]:
     listed = {str(seen.value(rank, "host") or "") for rank, _ in seen.of("rank")}
-    hosts = max((one.hosts for one in rows if one.hosts), default=len(listed))
+    hosts = max((row.hosts for row in rows if row.hosts), default=len(listed))
     ranks = ranks_of(seen, rows)
     if not ranks or not hosts:
         raise SpecError(f"{file}: no '# Rank' lines, so ranks and hosts are not known")
     for operation, table in by_operation(rows, ranks, (file,))[1].items():
-        outside = {(one.file, one.line) for one in table if not one.in_place}
-        for one in table:
+        outside = {(item.file, item.line) for item in table if not item.in_place}
+        for item in table:
             # Out of place is what published sweeps are compared by, and so what weft predicts.
-            if not (one.in_place and (one.file, one.line) in outside):
+            if not (item.in_place and (item.file, item.line) in outside):
                 yield CollectiveReading(
-                    operation=operation, ranks=ranks, hosts=hosts, size_bytes=one.size_bytes,
-                    time_s=one.time_s,
+                    operation=operation, ranks=ranks, hosts=hosts, size_bytes=item.size_bytes,
+                    time_s=item.time_s,
                 )  # fmt: skip
 
 
@@ -85,7 +85,7 @@ def _verb(row: Measured) -> Literal["write", "send", "read"] | None:
     if row.benchmark != "perftest":
         return None
     said = row.operation.lower()
-    return next((one for one in _VERBS if one in said), None)
+    return next((verb for verb in _VERBS if verb in said), None)
 
 
 _VERBS: Final[tuple[Literal["write", "send", "read"], ...]] = ("write", "send", "read")
@@ -94,7 +94,7 @@ _VERBS: Final[tuple[Literal["write", "send", "read"], ...]] = ("write", "send", 
 def ranks_of(seen: Inventory, rows: Sequence[Measured]) -> int | None:
     """Return the ranks of a collective: as its rows say, or as many as the benchmark lists."""
     listed = [whole(rank.field("rank")) for rank, _ in seen.of("rank")]
-    counts = [one.ranks for one in rows if one.ranks]
+    counts = [row.ranks for row in rows if row.ranks]
     return max([*counts, *(rank + 1 for rank in listed if rank is not None)], default=None)
 
 
@@ -103,10 +103,10 @@ def by_operation(
 ) -> tuple[Operation, dict[Operation, list[Measured]], tuple[str, ...]]:
     """Return the first operation, the rows of each, and how it is known what was run."""
     tables: dict[Operation, list[Measured]] = {}
-    for one in rows:
-        kind = operation_in(one.operation) or operation_in(Path(one.file).name)
+    for row in rows:
+        kind = operation_in(row.operation) or operation_in(Path(row.file).name)
         if kind is not None:
-            tables.setdefault(kind, []).append(one)
+            tables.setdefault(kind, []).append(row)
     if not tables:
         kind, told = _guessed(rows, ranks, sources)
         return kind, {kind: list(rows)}, told
@@ -121,7 +121,7 @@ def _guessed(
         if (kind := operation_in(Path(source).name)) is not None:
             return kind, ()
     factor = bus_over_algorithm(rows)
-    reduces = any(one.reduction in ("sum", "avg", "max", "min", "prod") for one in rows)
+    reduces = any(row.reduction in ("sum", "avg", "max", "min", "prod") for row in rows)
     if ranks and ranks > 2 and factor:  # noqa: PLR2004 - 2 (n-1)/n is 1 for two ranks
         for kind in (Operation.ALL_REDUCE, Operation.REDUCE_SCATTER):
             if reduces and abs(kind.bus_factor(ranks) / factor - 1) < _TOLERANCE:
@@ -135,10 +135,10 @@ def _guessed(
 def bus_over_algorithm(rows: Sequence[Measured]) -> float | None:
     """Return busbw over algbw, the median of the rows that are fast enough to tell it."""
     ratios = sorted(
-        one.busbw_bytes_per_s / one.algbw_bytes_per_s
-        for one in rows
-        if one.busbw_bytes_per_s
-        and one.algbw_bytes_per_s
-        and one.algbw_bytes_per_s > _TRUSTED_BUSBW
+        row.busbw_bytes_per_s / row.algbw_bytes_per_s
+        for row in rows
+        if row.busbw_bytes_per_s
+        and row.algbw_bytes_per_s
+        and row.algbw_bytes_per_s > _TRUSTED_BUSBW
     )
     return ratios[len(ratios) // 2] if ratios else None

@@ -73,7 +73,7 @@ def listing(kind: Folder | None = None) -> CatalogueListing:
     kinds = FOLDERS if kind is None else (kind,)
     return CatalogueListing(
         kinds=kinds,
-        entries=tuple(_entry(one, name) for one in kinds for name in catalogue.names(one)),
+        entries=tuple(_entry(kind, name) for kind in kinds for name in catalogue.names(kind)),
         catalogue_sha256=catalogue.sha256(),
     )
 

@@ -43,7 +43,7 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
     """Return FAIL where there is one, then NOT MEASURED, as for none; PASS where all pass."""
     found = set(outcomes)
     order = (Outcome.FAIL, Outcome.UNMEASURED, Outcome.PASS)
-    return next((one for one in order if one in found), Outcome.UNMEASURED)
+    return next((outcome for outcome in order if outcome in found), Outcome.UNMEASURED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class Checklist:
     @property
     def outcome(self) -> Outcome:
         """Return the worst: FAIL, then NOT MEASURED; PASS where all items pass."""
-        return worst(one.outcome for one in self.items)
+        return worst(item.outcome for item in self.items)
 
     @property
     def exit_code(self) -> int:
@@ -124,7 +124,7 @@ def check(
     derive(inventory)
     bundle = _bundle(inventory, cluster, gate=gate)
     chosen = _chosen(cluster, gate=gate, only=only)
-    results = [_checked(one, bundle) for one in chosen]
+    results = [_checked(item, bundle) for item in chosen]
     if not gate and not only:
         results.insert(0, _covered(bundle))
     return Checklist(
@@ -134,12 +134,16 @@ def check(
 
 
 def _chosen(cluster: Cluster, *, gate: bool, only: Sequence[str]) -> list[Item]:
-    listed = [one for one in items() if not one.fabrics or cluster.fabric.kind in one.fabrics]
-    names = [one.name for one in listed]
-    strange = [one for one in only if one not in names]
+    listed = [
+        item for item in items() if not item.fabrics or cluster.fabric.kind in item.fabrics
+    ]
+    names = [item.name for item in listed]
+    strange = [text for text in only if text not in names]
     if strange:
         raise SpecError(f"no item is called {strange[0]!r}; there are: {', '.join(names)}")
-    return [one for one in listed if (one.gate or not gate) and (not only or one.name in only)]
+    return [
+        item for item in listed if (item.gate or not gate) and (not only or item.name in only)
+    ]
 
 
 def _bundle(inventory: Inventory, cluster: Cluster, *, gate: bool) -> _Bundle:
@@ -189,8 +193,10 @@ def _checked(item: Item, bundle: _Bundle) -> Checked:
     places = (_ONCE,) if once or not bundle.hosts else bundle.hosts
     short = len(bundle.hosts) < item.hosts
     tried = {place: _on(item, place, bundle) for place in places}
-    failed = {place: one for place, one in tried.items() if one.outcome is Outcome.FAIL}
-    missing = {place: one for place, one in tried.items() if one.outcome is Outcome.UNMEASURED}
+    failed = {place: item for place, item in tried.items() if item.outcome is Outcome.FAIL}
+    missing = {
+        place: item for place, item in tried.items() if item.outcome is Outcome.UNMEASURED
+    }
     shown_first = failed or missing or tried
     outcome = next(iter(shown_first.values())).outcome
     reason = _reason(shown_first, len(places))
@@ -198,8 +204,8 @@ def _checked(item: Item, bundle: _Bundle) -> Checked:
         outcome, reason = Outcome.UNMEASURED, f"needs {item.hosts} hosts to compare"
     return Checked(
         item=item.name, title=item.title, group=item.group, outcome=outcome, reason=reason,
-        measured=sum(one.measured for one in tried.values()),
-        evidence=tuple(line for one in shown_first.values() for line in one.evidence)[:1],
+        measured=sum(item.measured for item in tried.values()),
+        evidence=tuple(line for tried in shown_first.values() for line in tried.evidence)[:1],
         measure=item.measure if outcome is Outcome.UNMEASURED else "",
     )  # fmt: skip
 
@@ -209,7 +215,7 @@ def _reason(tried: Mapping[str, _Tried], places: int) -> str:
     where = f"{place}: " if place not in first.reason else ""
     more = f", and {len(rest)} more hosts" if rest and first.outcome is not Outcome.PASS else ""
     if first.outcome is Outcome.PASS:
-        total = sum(one.measured for one in tried.values())
+        total = sum(item.measured for item in tried.values())
         return f"{total} measured on {places} hosts" if place else f"{total} measured"
     return f"{where}{first.reason}{more}"
 
@@ -218,9 +224,9 @@ def _on(item: Item, place: str, bundle: _Bundle) -> _Tried:
     """Try the alternatives on one host: one that passes is enough."""
     tried = [_try(item, test, place, bundle) for test in item.tests]
     for wanted in (Outcome.PASS, Outcome.FAIL, Outcome.UNMEASURED):
-        for one in tried:
-            if one.outcome is wanted:
-                return one
+        for trial in tried:
+            if trial.outcome is wanted:
+                return trial
     raise AssertionError(item.name)
 
 
@@ -279,7 +285,9 @@ def _entities(test: Test, place: str, bundle: _Bundle) -> Iterator[Entity]:
 def _is_compute(entity: Entity, bundle: _Bundle) -> bool:
     """Return whether a port is one of the plan: by its adapter, else by its link layer."""
     host, adapter = entity.key[0], entity.key[1]
-    there = {one.key[1] for one, _ in bundle.inventory.of("port") if one.key[0] == host}
+    there = {
+        entity.key[1] for entity, _ in bundle.inventory.of("port") if entity.key[0] == host
+    }
     if there >= bundle.devices:
         return adapter in bundle.devices
     layer = bundle.inventory.value(Entity("port", entity.key[:3]), "link_layer")
@@ -333,7 +341,7 @@ def _deviates(attribute: str, entity: Entity, bundle: _Bundle) -> str | None:
 
 def _has_peers(row: Expectation, inventory: Inventory) -> bool:
     """Return whether equal values of others were compared: then nothing deviates."""
-    with_it = (one for one, found in inventory.of(row.kind) if row.name in found)
+    with_it = (entity for entity, found in inventory.of(row.kind) if row.name in found)
     return "peers" in row.sources and len({*with_it}) > 1
 
 
@@ -379,9 +387,9 @@ def _of_events(test: Test, place: str, entities: Sequence[Entity], bundle: _Bund
 def _read(source: str, place: str, bundle: _Bundle) -> bool:
     """Return whether a file of this name, of this host, was read."""
     return bool(source) and any(
-        source in one.file.rpartition("/")[2] and one.lines and not one.skipped
-        for one in bundle.inventory.files
-        if len(bundle.hosts) <= 1 or place in one.file
+        source in file.file.rpartition("/")[2] and file.lines and not file.skipped
+        for file in bundle.inventory.files
+        if len(bundle.hosts) <= 1 or place in file.file
     )
 
 

@@ -182,7 +182,7 @@ def _values(facts: Iterable[Fact]) -> Values:
         if kind is None or (isinstance(fact, Option) and fact.program not in _PROGRAMS):
             continue
         given = (getattr(fact, name) for name in kind.identity)
-        identity = tuple(_text(one) for one in given if one is not None)
+        identity = tuple(_text(item) for item in given if item is not None)
         for port in _ports(fact):
             for field in kind.values:
                 value = getattr(fact, field)
@@ -206,7 +206,7 @@ def _text(value: Any) -> str:  # noqa: ANN401 - any value of a fact
     if isinstance(value, float | int):
         return f"{value:.15g}"
     if isinstance(value, tuple):
-        return ", ".join(_text(one) for one in value)
+        return ", ".join(_text(item) for item in value)
     return str(value).strip()
 
 
@@ -270,7 +270,7 @@ def _where(key: _Key) -> tuple[str, ...]:
 
 def _setting(kind: _Kind, key: _Key) -> str:
     hidden = {Side.SWITCH.value, *_where(key)}
-    words = [one for one in key.identity if one and one not in hidden]
+    words = [text for text in key.identity if text and text not in hidden]
     field = _NAMES.get(key.field, key.field)
     return " ".join([kind.name, *words, *([field] if field else [])])
 
@@ -296,8 +296,8 @@ def _unseen(planned: Plan, facts: Sequence[Fact]) -> Iterator[Row]:
         return
     labels = planned.labels
     class_ = labels.traffic_class.text()
-    marks = any(isinstance(one, Mark) for one in facts) or any(
-        isinstance(one, Variable) and one.name == "NCCL_IB_TC" for one in facts
+    marks = any(isinstance(fact, Mark) for fact in facts) or any(
+        isinstance(fact, Variable) and fact.name == "NCCL_IB_TC" for fact in facts
     )
     if not marks:
         yield _absent("the job", "traffic class", class_, "qos_job_and_switch")
@@ -306,9 +306,9 @@ def _unseen(planned: Plan, facts: Sequence[Fact]) -> Iterator[Row]:
             (Pause, "PFC priorities", labels.priority.text(), "qos_host_and_switch"),
             (Trust, "trust", "dscp", "trust_mode"),
         ):
-            if not any(isinstance(one, kind) and one.side is side for one in facts):
+            if not any(isinstance(fact, kind) and fact.side is side for fact in facts):
                 yield _absent(side.value, setting, value, rule)
-    if planned.marking is not None and not any(isinstance(one, Marking) for one in facts):
+    if planned.marking is not None and not any(isinstance(fact, Marking) for fact in facts):
         kmin = f"Kmin {planned.marking.kmin_bytes.text()} B"
         yield _absent(Side.SWITCH.value, "ECN", kmin, "ecn_queue")
 

@@ -94,14 +94,21 @@ def dossier(
         _against_model(speeds, cluster), _repeats(speeds), _localised(localised, cluster),
     )  # fmt: skip
     return Dossier(
-        cluster=cluster.name, written=written, outcome=worst(one.outcome for one in sections),
-        sections=sections, speeds=speeds, checklist=checklist, provenance=checklist.provenance,
-    )  # fmt: skip
+        cluster=cluster.name,
+        written=written,
+        outcome=worst(section.outcome for section in sections),
+        sections=sections,
+        speeds=speeds,
+        checklist=checklist,
+        provenance=checklist.provenance,
+    )
 
 
 def _counted(checklist: Checklist) -> str:
-    counts = {one: sum(row.outcome is one for row in checklist.items) for one in Outcome}
-    return ", ".join(f"{count} {one.value}" for one, count in counts.items() if count)
+    counts = {
+        outcome: sum(row.outcome is outcome for row in checklist.items) for outcome in Outcome
+    }
+    return ", ".join(f"{count} {outcome.value}" for outcome, count in counts.items() if count)
 
 
 def _speeds(inventory: Inventory, cluster: Cluster) -> Iterator[Speed]:
@@ -133,7 +140,7 @@ def _measured(inventory: Inventory) -> Iterator[tuple[Entity, int, float]]:
         if size and size >= LEAST_BYTES and isinstance(busbw, float) and busbw:
             runs.setdefault(str(entity.field("job")), []).append((entity, size, busbw))
     curves = {
-        tuple((one.field("operation"), *rest) for one, *rest in rows): rows
+        tuple((row.field("operation"), *rest) for row, *rest in rows): rows
         for rows in runs.values()
     }
     for rows in curves.values():
@@ -144,14 +151,16 @@ def _against_model(speeds: tuple[Speed, ...], cluster: Cluster) -> Section:
     if not speeds:
         reason = f"no run of nccl-tests from {LEAST_BYTES >> 20} MiB up was read"
         return Section(section="speed", outcome=Outcome.UNMEASURED, reason=reason)
-    slow = [one for one in speeds if one.outcome is Outcome.FAIL]
-    share = min(one.measured_bytes_per_s.low / one.expected_bytes_per_s.low for one in speeds)
+    slow = [speed for speed in speeds if speed.outcome is Outcome.FAIL]
+    share = min(
+        speed.measured_bytes_per_s.low / speed.expected_bytes_per_s.low for speed in speeds
+    )
     reason = (
         f"{len(speeds) - len(slow)} of {len(speeds)} sizes reach the lower end of the model; "
         f"the worst has {share:.0%} of it"
     )
     outcome = Outcome.FAIL if slow else Outcome.PASS
-    most = max(one.hosts or 0 for one in speeds)
+    most = max(speed.hosts or 0 for speed in speeds)
     if outcome is Outcome.PASS and most < cluster.hosts:
         outcome = Outcome.UNMEASURED
         reason += f", but the largest run has {most} of {cluster.hosts} hosts"
@@ -160,13 +169,13 @@ def _against_model(speeds: tuple[Speed, ...], cluster: Cluster) -> Section:
 
 def _repeats(speeds: tuple[Speed, ...]) -> Section:
     """Judge the spread of the runs over the most hosts: healthy runs repeat as pair tests."""
-    most = max((one.hosts or 0 for one in speeds), default=0)
-    largest = [one for one in speeds if (one.hosts or 0) == most]
-    runs = min((one.runs for one in largest), default=0)
+    most = max((speed.hosts or 0 for speed in speeds), default=0)
+    largest = [speed for speed in speeds if (speed.hosts or 0) == most]
+    runs = min((speed.runs for speed in largest), default=0)
     if runs < LEAST_RUNS:
         reason = f"runs read: {runs}; {LEAST_RUNS} are needed"
         return Section(section="repeats", outcome=Outcome.UNMEASURED, reason=reason)
-    spread = max(one.spread_ratio for one in largest)
+    spread = max(speed.spread_ratio for speed in largest)
     good = spread <= 2 * NOISE_RATIO
     reason = f"{runs} runs lie within {spread:.1%}; at most {2 * NOISE_RATIO:.0%} is expected"
     return Section(
@@ -184,7 +193,7 @@ def _localised(path: Path | None, cluster: Cluster) -> Section:
         none = float(result["none_probability"])
     except (KeyError, TypeError, ValueError):
         lists, none = (None, None, None), 0.0
-    if not all(isinstance(one, list) for one in lists):
+    if not all(isinstance(item, list) for item in lists):
         raise SpecError(
             f"{path}: is not a result of weft bench localise; write one with -o json"
         )

@@ -63,7 +63,7 @@ def items() -> tuple[Item, ...]:
 
 def _item(row: Mapping[str, Any]) -> Item:
     told = dict(row)
-    tests = tuple(_test(one) for one in told.pop("any"))
+    tests = tuple(_test(item) for item in told.pop("any"))
     fabrics = tuple(told.pop("fabrics", ()))
     return Item(name=told.pop("item"), tests=tests, fabrics=fabrics, **told)
 

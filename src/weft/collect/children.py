@@ -34,11 +34,11 @@ _MARK: Final = "# <held>\n"
 def end(processes: "Sequence[subprocess.Popen[bytes]]", grace_s: float = GRACE_S) -> None:
     """End what still runs, politely and then not; each must lead a session of its own."""
     for sign, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, KILLED_S)):
-        left = [one for one in processes if _runs(one)]
-        for one in left:
-            _signal(one, sign)
+        left = [process for process in processes if _runs(process)]
+        for popen in left:
+            _signal(popen, sign)
         until = time.monotonic() + patience_s
-        while any(_runs(one) for one in left) and time.monotonic() < until:
+        while any(_runs(popen) for popen in left) and time.monotonic() < until:
             time.sleep(_POLL_S)
 
 
@@ -50,7 +50,7 @@ def _runs(process: "subprocess.Popen[bytes]") -> bool:
 def _session(process: "subprocess.Popen[bytes]") -> "Iterator[int]":
     """Find what lives in a process's session: mpirun gives each rank a group of its own."""
     return (
-        one for one, state, session in _states()
+        number for number, state, session in _states()
         if session == process.pid and state != _ZOMBIE
     )  # fmt: skip
 
@@ -72,9 +72,9 @@ def _signal(process: "subprocess.Popen[bytes]", sign: signal.Signals) -> None:
     except (ProcessLookupError, PermissionError):
         process.kill()
     if sign is signal.SIGKILL:
-        for one in _session(process):
+        for number in _session(process):
             with suppress(ProcessLookupError, PermissionError):
-                os.kill(one, sign)
+                os.kill(number, sign)
 
 
 def held(frame: str) -> str:

@@ -61,7 +61,7 @@ class Gathered:
     @property
     def complete(self) -> bool:
         """Return whether every host gave its bundle."""
-        return not any(one.failure for one in self.hosts)
+        return not any(host.failure for host in self.hosts)
 
 
 @dataclass(frozen=True, slots=True)

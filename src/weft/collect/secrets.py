@@ -50,7 +50,9 @@ def program() -> str:
     common = (folder / "redact.awk").read_text("utf-8").partition(_COMMON_END)[0]
     common = common[common.index("function ") :]
     own = (folder / "secrets.awk").read_text("utf-8")
-    return common + own.replace(_MARK, "".join(f"    {_call(one)}\n" for one in secrets()))
+    return common + own.replace(
+        _MARK, "".join(f"    {_call(secret)}\n" for secret in secrets())
+    )
 
 
 def _call(one: Secret) -> str:

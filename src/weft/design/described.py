@@ -107,7 +107,7 @@ def _rate(nic: str) -> float:
 
 
 def _name(text: str) -> str:
-    plain = "".join(one if one.isalnum() else "-" for one in text.lower()).strip("-")
+    plain = "".join(item if item.isalnum() else "-" for item in text.lower()).strip("-")
     return plain[:60] or "cluster"
 
 

@@ -56,8 +56,14 @@ class Case:
         if clue.event:
             yield from self._events(clue)
         elif clue.deviation:
-            for one in self.deviations.get(clue.deviation, ()):
-                yield Hit(clue, one.entity, one.evidence, one.text, detail=one.short)
+            for deviation in self.deviations.get(clue.deviation, ()):
+                yield Hit(
+                    clue,
+                    deviation.entity,
+                    deviation.evidence,
+                    deviation.text,
+                    detail=deviation.short,
+                )
         elif clue.predicate:
             yield from predicate(clue.predicate)(clue, self)
         else:
@@ -90,9 +96,9 @@ class Case:
 
 def _is_one(value: Any, wanted: tuple[Any, ...]) -> bool:  # noqa: ANN401 - any value
     if isinstance(value, str):
-        return any(isinstance(one, str) and _matches(one, value) for one in wanted)
-    return any(one == value and isinstance(one, bool) == isinstance(value, bool)
-               for one in wanted)  # fmt: skip
+        return any(isinstance(item, str) and _matches(item, value) for item in wanted)
+    return any(item == value and isinstance(item, bool) == isinstance(value, bool)
+               for item in wanted)  # fmt: skip
 
 
 def _matches(wanted: str, text: str) -> bool:

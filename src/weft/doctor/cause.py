@@ -81,7 +81,7 @@ def causes() -> tuple[Cause, ...]:
 
 def _cause(row: Mapping[str, Any]) -> Cause:
     told = dict(row)
-    against = [{"weight": 0.01, **one} for one in told.pop("excludes", ())]
+    against = [{"weight": 0.01, **item} for item in told.pop("excludes", ())]
     configured = told.pop("configured", {})
     settings = [{"event": f"{PREFIX}{rule}", "weight": w} for rule, w in configured.items()]
     clues = (*told.pop("supports", ()), *settings, *against)
@@ -91,7 +91,7 @@ def _cause(row: Mapping[str, Any]) -> Cause:
         name=told.pop("cause"),
         scope=scope,
         prior=PRIORS[told.pop("prior", "common")],
-        clues=tuple(_clue(one) for one in clues),
+        clues=tuple(_clue(clue) for clue in clues),
         explains=tuple(told.pop("explains", ())),
         tier=TIERS[told.pop("tier", "specific")],
         severity=told.pop("severity", "error"),

@@ -46,8 +46,10 @@ class Diagnosis:
     @property
     def causes(self) -> tuple[str, ...]:
         """Return the causes named or suspected, each once, the most probable first."""
-        listed = [one.cause for one in self.findings if one.severity != Severity.INFO]
-        rivals = [rival.cause for one in self.findings for rival in one.rivals]
+        listed = [
+            finding.cause for finding in self.findings if finding.severity != Severity.INFO
+        ]
+        rivals = [rival.cause for finding in self.findings for rival in finding.rivals]
         return tuple(dict.fromkeys((*listed, *rivals)))
 
 
@@ -70,8 +72,8 @@ def diagnose(
     derive(inventory)
     case = case_of(Known(inventory, cluster, job))
     found = findings(case, candidates(case))
-    priced = [_priced(one, cluster, job) for one in found[:_MOST_PRICES]]
-    found = sorted([*priced, *found[_MOST_PRICES:]], key=lambda one: -one.weight)
+    priced = [_priced(finding, cluster, job) for finding in found[:_MOST_PRICES]]
+    found = sorted([*priced, *found[_MOST_PRICES:]], key=lambda item: -item.weight)
     return Diagnosis(
         verdict=verdict(found, case),
         findings=tuple(found),
@@ -84,8 +86,8 @@ def diagnose(
 def case_of(known: Known) -> Case:
     """Return what the inference works on."""
     by_name: dict[str, list[Deviation]] = {}
-    for one in deviations(known):
-        by_name.setdefault(one.attribute, []).append(one)
+    for deviation in deviations(known):
+        by_name.setdefault(deviation.attribute, []).append(deviation)
     events: dict[str, list[Event]] = {}
     for event in known.inventory.events.values():
         events.setdefault(event.code, []).append(event)
@@ -117,7 +119,7 @@ def _severity(severity: Severity, cost: Price) -> Severity:
 def _provenance(cluster: "Cluster | None", job: "Job | None") -> Provenance:
     stated = "the job given" if cluster and job else "a default job, named at each price"
     return provenance(
-        *(one for one in (cluster, job) if one is not None),
+        *(item for item in (cluster, job) if item is not None),
         sources=(),
         assumptions=(
             f"prices are for {stated}, with and without the fault",

@@ -99,16 +99,18 @@ class Finding:
 
 def findings(case: Case, found: Sequence[Candidate]) -> list[Finding]:
     """Return what is wrong, the most severe and most probable first."""
-    shown = [one for one in found if one.probability >= SHOWN_RATIO]
+    shown = [candidate for candidate in found if candidate.probability >= SHOWN_RATIO]
     kept, follow = _folded(shown)
     explained = _explained(shown)
-    causes = list(_grouped([one for one in kept if not one.cause.benign], follow, case))
+    causes = list(
+        _grouped([candidate for candidate in kept if not candidate.cause.benign], follow, case)
+    )
     rest = [
         *_deviations(case, explained),
         *_configured(case, shown),
         *_unexplained(case, explained, shown),
     ]
-    return sorted(_with_effects([*causes, *rest], case), key=lambda one: -one.weight)
+    return sorted(_with_effects([*causes, *rest], case), key=lambda effect: -effect.weight)
 
 
 def _with_effects(found: Sequence[Finding], case: Case) -> list[Finding]:
@@ -117,24 +119,30 @@ def _with_effects(found: Sequence[Finding], case: Case) -> list[Finding]:
     A result that misses what the model expects is an effect; where something is found that the
     same model prices, that is the reason, as severe as its effect.
     """
-    effects = [one for one in found if _is_effect(one, case)]
+    effects = [finding for finding in found if _is_effect(finding, case)]
     reasons = [
-        one for one in found if one.model not in {"", _STOP}
-        and one.probability_ratio >= NAMED_RATIO and one not in effects
+        finding for finding in found if finding.model not in {"", _STOP}
+        and finding.probability_ratio >= NAMED_RATIO and finding not in effects
     ]  # fmt: skip
     if not (effects and reasons):
         return list(found)
-    reason = max(reasons, key=lambda one: one.weight)
+    reason = max(reasons, key=lambda reason: reason.weight)
     severity = max(
-        (reason.severity, *(one.severity for one in effects)), key=_WEIGHT.__getitem__
+        (reason.severity, *(effect.severity for effect in effects)), key=_WEIGHT.__getitem__
     )
-    names = (one.cause for one in effects)
+    names = (effect.cause for effect in effects)
     told = replace(
-        reason, severity=severity,
+        reason,
+        severity=severity,
         consequences=tuple(dict.fromkeys((*reason.consequences, *names))),
-        deviations=(*reason.deviations, *(text for one in effects for text in one.deviations)),
-    )  # fmt: skip
-    return [told if one is reason else one for one in found if one not in effects]
+        deviations=(
+            *reason.deviations,
+            *(text for effect in effects for text in effect.deviations),
+        ),
+    )
+    return [
+        told if finding is reason else finding for finding in found if finding not in effects
+    ]
 
 
 def _is_effect(one: Finding, case: Case) -> bool:
@@ -204,9 +212,9 @@ def _explained(shown: Iterable[Candidate]) -> set[tuple[str, str]]:
     """Return the events and deviations that a cause accounts for, each with its host."""
     return {
         (name, host(hit.entity))
-        for one in shown
-        for hit in one.supports
-        for name in (hit.clue.name, *one.cause.explains)
+        for candidate in shown
+        for hit in candidate.supports
+        for name in (hit.clue.name, *candidate.cause.explains)
     }
 
 
@@ -215,19 +223,25 @@ def _grouped(
 ) -> Iterator[Finding]:
     """Yield one finding a cause, with all the places where it holds."""
     groups: dict[str, list[Candidate]] = {}
-    for one in kept:
-        groups.setdefault(one.cause.name, []).append(one)
+    for candidate in kept:
+        groups.setdefault(candidate.cause.name, []).append(candidate)
     for same in groups.values():
-        same.sort(key=lambda one: -one.probability)
-        sure = [one for one in same if one.probability >= same[0].probability / CLOSE]
+        same.sort(key=lambda candidate: -candidate.probability)
+        sure = [
+            candidate
+            for candidate in same
+            if candidate.probability >= same[0].probability / CLOSE
+        ]
         yield _finding(sure, follow, case)
 
 
 def _finding(same: Sequence[Candidate], follow: dict[int, list[str]], case: Case) -> Finding:
     first = same[0]
-    entities = tuple(dict.fromkeys(one.entity for one in same))
-    texts = dict.fromkeys(hit.text for one in same for hit in one.supports if hit.text)
-    hits = [hit for one in same for hit in one.supports]
+    entities = tuple(dict.fromkeys(candidate.entity for candidate in same))
+    texts = dict.fromkeys(
+        hit.text for candidate in same for hit in candidate.supports if hit.text
+    )
+    hits = [hit for candidate in same for hit in candidate.supports]
     names = _names(entities, hits)
     title = _titled(first.cause.title, entities, hits)
     return Finding(
@@ -243,7 +257,9 @@ def _finding(same: Sequence[Candidate], follow: dict[int, list[str]], case: Case
         confirm=_filled(first.cause.confirm, entities, hits),
         rivals=tuple(_rivals(first)),
         rivals_ratio=_rivals_ratio(first),
-        consequences=tuple(dict.fromkeys(n for one in same for n in follow.get(id(one), ()))),
+        consequences=tuple(
+            dict.fromkeys(n for candidate in same for n in follow.get(id(candidate), ()))
+        ),
         deviations=tuple(texts),
         model=first.cause.model,
         left_ratio=_left(hits, case),
@@ -253,7 +269,7 @@ def _finding(same: Sequence[Candidate], follow: dict[int, list[str]], case: Case
 
 def _titled(template: str, entities: Sequence[Entity], hits: Sequence[Hit]) -> str:
     """Return what is wrong, and where."""
-    known = [one for one in entities if one.kind == INPUT or any(one.key)]
+    known = [entity for entity in entities if entity.kind == INPUT or any(entity.key)]
     names = _names(known, hits) if known else []
     title = _filled(template, entities, hits)
     return f"{title}: {folded(names)}" if "{" not in template and names else title
@@ -280,14 +296,16 @@ def _names(entities: Sequence[Entity], hits: Sequence[Hit]) -> list[str]:
             ranks.setdefault(hit.entity, f"rank {hit.fields['rank']}")
     named = _named(entities, hits)
     unnamed = [] if named else list(dict.fromkeys(ranks.values()))
-    return [f"{ranks[one]}, {one}" if one in ranks else str(one) for one in named] + unnamed
+    return [
+        f"{ranks[entity]}, {entity}" if entity in ranks else str(entity) for entity in named
+    ] + unnamed
 
 
 def _named(entities: Sequence[Entity], hits: Sequence[Hit]) -> tuple[Entity, ...]:
     """Return the places of a finding; of one of the whole input, what its clues are about."""
     about = dict.fromkeys(hit.entity for hit in hits if any(hit.entity.key))
-    if any(any(one.key) for one in entities) or not about:
-        return tuple(one for one in entities if one.kind != INPUT)
+    if any(any(entity.key) for entity in entities) or not about:
+        return tuple(entity for entity in entities if entity.kind != INPUT)
     return tuple(about)
 
 
@@ -335,8 +353,12 @@ def _rivals_ratio(one: Candidate) -> float:
 def _deviations(case: Case, explained: set[tuple[str, str]]) -> Iterator[Finding]:
     """Yield deviations that no cause accounts for, one finding an attribute and complaint."""
     for name, found in case.deviations.items():
-        left = [one for one in found if not _accounted(name, host(one.entity), explained)]
-        for _, same in groupby(left, key=lambda one: one.expectation.about):
+        left = [
+            deviation
+            for deviation in found
+            if not _accounted(name, host(deviation.entity), explained)
+        ]
+        for _, same in groupby(left, key=lambda item: item.expectation.about):
             yield _of_deviations(name, list(same))
 
 
@@ -344,13 +366,13 @@ def _accounted(name: str, place: str, explained: set[tuple[str, str]]) -> bool:
     """Return whether a cause accounts for a deviation: of a job, a cause on any host does."""
     if place:
         return (name, place) in explained
-    return any(name == one for one, _ in explained)
+    return any(name == text for text, _ in explained)
 
 
 def _of_deviations(name: str, found: Sequence[Deviation]) -> Finding:
-    worst = min(found, key=lambda one: abs(one.left_ratio))
+    worst = min(found, key=lambda item: abs(item.left_ratio))
     row = worst.expectation
-    entities = tuple(one.entity for one in found)
+    entities = tuple(deviation.entity for deviation in found)
     return Finding(
         cause=name,
         title=f"{row.about}: {worst.text}"
@@ -358,11 +380,11 @@ def _of_deviations(name: str, found: Sequence[Deviation]) -> Finding:
         else (f"{row.about} ({len(found)} of them; the largest: {worst.text})"),
         severity=Severity(worst.severity),
         probability_ratio=_by_itself(worst),
-        entities=tuple(str(one) for one in entities),
-        evidence=tuple(line for one in found for line in one.evidence),
+        entities=tuple(str(entity) for entity in entities),
+        evidence=tuple(line for deviation in found for line in deviation.evidence),
         fix=_filled(row.fix, entities, ()),
         confirm=_filled(row.confirm, (worst.entity,), ()),
-        deviations=tuple(one.text for one in found),
+        deviations=tuple(deviation.text for deviation in found),
         model=row.model,
         left_ratio=worst.left_ratio,
     )
@@ -372,19 +394,21 @@ def _configured(case: Case, shown: Iterable[Candidate]) -> Iterator[Finding]:
     """Yield what is wrong in configurations and is no clue of a likely cause, by the rule."""
     used = {
         (hit.clue.event, hit.entity)
-        for one in shown if one.probability >= NAMED_RATIO for hit in one.supports
-    }  # fmt: skip
+        for candidate in shown
+        if candidate.probability >= NAMED_RATIO
+        for hit in candidate.supports
+    }
     for code, events in case.events.items():
-        left = [one for one in events if (code, one.entity) not in used]
+        left = [event for event in events if (code, event.entity) not in used]
         if code.startswith(PREFIX) and left:
             yield _of_rule(code, left)
 
 
 def _of_rule(code: str, events: Sequence[Event]) -> Finding:
     """Return the finding of one rule of weft lint, its gravest place first."""
-    ordered = sorted(events, key=lambda one: -_WEIGHT[one.severity])
+    ordered = sorted(events, key=lambda event: -_WEIGHT[event.severity])
     first = ordered[0]
-    entities = tuple(str(one.entity) for one in ordered if any(one.entity.key))
+    entities = tuple(str(event.entity) for event in ordered if any(event.entity.key))
     about = first.fields["about"].removesuffix(".")
     alone = len(ordered) == first.count == 1
     return Finding(
@@ -395,10 +419,10 @@ def _of_rule(code: str, events: Sequence[Event]) -> Finding:
         if first.severity == "error"
         else _UNEXPLAINED_RATIO,
         entities=entities,
-        evidence=tuple(line for one in ordered for line in one.evidence),
-        fix=folded([configured(one)[1] for one in ordered]),
+        evidence=tuple(line for event in ordered for line in event.evidence),
+        fix=folded([configured(event)[1] for event in ordered]),
         confirm=f"weft lint {first.evidence[0].file}",
-        deviations=tuple(configured(one)[0] for one in ordered),
+        deviations=tuple(configured(event)[0] for event in ordered),
     )
 
 
@@ -414,14 +438,14 @@ def _unexplained(
     case: Case, explained: set[tuple[str, str]], shown: Iterable[Candidate]
 ) -> Iterator[Finding]:
     """Yield errors that were logged and that no cause accounts for; a line counts once."""
-    seen = {line for one in shown for hit in one.supports for line in hit.evidence}
+    seen = {line for candidate in shown for hit in candidate.supports for line in hit.evidence}
     for code, events in case.events.items():
         left = [
-            one for one in events
-            if one.severity == "error" and (code, host(one.entity)) not in explained
-            and not code.startswith(PREFIX) and not seen.issuperset(one.evidence)
+            event for event in events
+            if event.severity == "error" and (code, host(event.entity)) not in explained
+            and not code.startswith(PREFIX) and not seen.issuperset(event.evidence)
         ]  # fmt: skip
-        seen.update(line for one in left for line in one.evidence)
+        seen.update(line for event in left for line in event.evidence)
         if left:
             yield _of_events(code, left)
 
@@ -433,8 +457,8 @@ def _of_events(code: str, events: Sequence[Event]) -> Finding:
         title=f"An error that no known cause accounts for: {_clipped(line)}",
         severity=Severity.WARNING,
         probability_ratio=_UNEXPLAINED_RATIO,
-        entities=tuple(str(one.entity) for one in events if one.entity.kind != INPUT),
-        evidence=tuple(line for one in events for line in one.evidence),
+        entities=tuple(str(event.entity) for event in events if event.entity.kind != INPUT),
+        evidence=tuple(line for event in events for line in event.evidence),
     )
 
 
@@ -462,14 +486,16 @@ def _filled(template: str, entities: Sequence[Entity], hits: Sequence[Hit]) -> s
     if not names:
         template = template.removesuffix(": {entities}")
     fields: dict[str, str] = {"entities": folded(names) or "the hosts that were read"}
-    for one in (*entities, *(hit.entity for hit in hits)):
-        if one.kind != INPUT:
-            for name, said in one.fields.items():
+    for entity in (*entities, *(hit.entity for hit in hits)):
+        if entity.kind != INPUT:
+            for name, said in entity.fields.items():
                 fields.setdefault(name, said)
     for hit in hits:
         for name, said in hit.fields.items():
             fields.setdefault(name, said)
-    fields["hosts"] = folded([host(one) for one in entities if host(one)]) or "the host"
+    fields["hosts"] = (
+        folded([host(entity) for entity in entities if host(entity)]) or "the host"
+    )
     return template.format_map(_Missing(fields))
 
 

@@ -36,7 +36,7 @@ class Candidate:
     @property
     def supports(self) -> tuple[Hit, ...]:
         """Return the clues that point to the cause."""
-        return tuple(one for one in self.hits if one.clue.weight > 1)
+        return tuple(hit for hit in self.hits if hit.clue.weight > 1)
 
     @property
     def lines(self) -> frozenset[tuple[str, int]]:
@@ -48,17 +48,17 @@ class Candidate:
 
 def candidates(case: Case) -> list[Candidate]:
     """Return every cause that something points to, with its probability."""
-    found = [one for cause in causes() for one in _of_cause(cause, case)]
-    for one in found:
-        one.rivals = [
+    found = [candidate for cause in causes() for candidate in _of_cause(cause, case)]
+    for candidate in found:
+        candidate.rivals = [
             other for other in found
-            if other.cause.name != one.cause.name and one.lines & other.lines
+            if other.cause.name != candidate.cause.name and candidate.lines & other.lines
         ]  # fmt: skip
-    for one in found:
+    for candidate in found:
         against: dict[str, float] = {}
-        for rival in one.rivals:
+        for rival in candidate.rivals:
             against[rival.cause.name] = max(rival.odds, against.get(rival.cause.name, 0.0))
-        one.probability = one.odds / (1.0 + one.odds + sum(against.values()))
+        candidate.probability = candidate.odds / (1.0 + candidate.odds + sum(against.values()))
     return found
 
 
@@ -93,7 +93,7 @@ def _of_cause(cause: Cause, case: Case) -> Iterator[Candidate]:
 
 def _scope(entity: Entity, wanted: str) -> Entity | None:
     """Return the entity of a kind that contains an entity, or None where none does."""
-    return next((one for one in within(entity) if one.kind == wanted), None)
+    return next((item for item in within(entity) if item.kind == wanted), None)
 
 
 def _outer(entity: Entity) -> Entity:
@@ -121,7 +121,7 @@ def _ratio(hits: Sequence[Hit]) -> float:
     counted: set[str] = set()
     used: set[tuple[str, int]] = set()
     factors = []
-    for hit in sorted(hits, key=lambda one: -abs(_strength(one.clue.weight))):
+    for hit in sorted(hits, key=lambda hit: -abs(_strength(hit.clue.weight))):
         lines = {(line.file, line.line) for line in hit.evidence}
         key = f"{hit.clue}"
         if key in counted or (lines and lines <= used):
@@ -138,5 +138,5 @@ def _strength(weight: float) -> float:
 
 def lines_of(hits: Sequence[Hit]) -> tuple[Evidence, ...]:
     """Return the lines of clues, the strongest first, each once."""
-    ordered = sorted(hits, key=lambda one: -one.clue.weight)
+    ordered = sorted(hits, key=lambda hit: -hit.clue.weight)
     return tuple(dict.fromkeys(line for hit in ordered for line in hit.evidence))

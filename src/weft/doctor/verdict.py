@@ -40,19 +40,22 @@ _CODES: Final = {
 def verdict(found: Sequence[Finding], case: Case) -> Verdict:
     """Return what the findings mean as a whole."""
     if any(
-        one.probability_ratio + one.rivals_ratio >= _LEAST_RATIO.get(one.severity, 2.0)
-        for one in found
+        finding.probability_ratio + finding.rivals_ratio
+        >= _LEAST_RATIO.get(finding.severity, 2.0)
+        for finding in found
     ):
         return Verdict.PROBLEM
     unsure = [
-        one for one in found if one.severity != "info" and one.probability_ratio >= DOUBT_RATIO
+        finding
+        for finding in found
+        if finding.severity != "info" and finding.probability_ratio >= DOUBT_RATIO
     ]
     inventory = case.inventory
     nothing = not (inventory.readings or inventory.configured) and all(
         code == UNREAD for code, _ in inventory.events
     )
     dropped = any(file.notes for file in inventory.files)
-    told = {line for one in unsure for line in one.evidence}
+    told = {line for finding in unsure for line in finding.evidence}
     strange = any(not told.issuperset(file.unread) for file in inventory.files)
     if nothing or dropped or strange or _failed(found, case) or _is_error(unsure):
         return Verdict.UNKNOWN
@@ -60,12 +63,12 @@ def verdict(found: Sequence[Finding], case: Case) -> Verdict:
 
 
 def _is_error(found: Sequence[Finding]) -> bool:
-    return any(one.severity == "error" for one in found)
+    return any(finding.severity == "error" for finding in found)
 
 
 def _failed(found: Sequence[Finding], case: Case) -> bool:
     """Return whether an error was logged that no finding is sure enough to explain."""
-    lines = {line for one in found for line in one.evidence}
+    lines = {line for finding in found for line in finding.evidence}
     return any(
         event.severity == "error" and lines.intersection(event.evidence)
         for events in case.events.values()
@@ -77,9 +80,9 @@ def not_covered(inventory: Inventory) -> tuple[str, ...]:
     """Return what was not read, each with its command, and files of which little was read."""
     areas = tuple(not_read(inventory))
     strange = [
-        one.file
-        for one in inventory.files
-        if one.skipped or (one.lines >= _FEWEST_LINES and one.matched < _LITTLE * one.lines)
+        file.file
+        for file in inventory.files
+        if file.skipped or (file.lines >= _FEWEST_LINES and file.matched < _LITTLE * file.lines)
     ]
     return (*areas, f"most of {folded(strange)}") if strange else areas
 

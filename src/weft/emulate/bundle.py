@@ -64,7 +64,7 @@ def emulate(
     for word in wanted:
         name, _, place = word.partition("@")
         if name == ANY:
-            name = chance.choice(sorted(one.name for one in suitable(state.kind)))
+            name = chance.choice(sorted(fault.name for fault in suitable(state.kind)))
         host, number = _place(state, name, place, chance)
         inject(state, name, host, number)
     return state
@@ -77,9 +77,9 @@ def _place(state: State, name: str, place: str, chance: random.Random) -> tuple[
         parts = host.gpus if fault is not None and fault.at == "gpu" else host.rails
         return host, chance.randrange(len(parts))
     wanted, _, number = place.partition("/")
-    found = [one for one in state.hosts if one.name == wanted]
+    found = [host for host in state.hosts if host.name == wanted]
     if not found or not (number or "0").isdecimal():
-        names = ", ".join(one.name for one in state.hosts)
+        names = ", ".join(host.name for host in state.hosts)
         raise SpecError(f"{name}@{place}: write KIND@HOST/NUMBER; hosts collected: {names}")
     return found[0], int(number or 0)
 
@@ -132,7 +132,7 @@ def write(
         raise Unreadable(f"{folder}: cannot be written: {failure.strerror}") from failure
     return Emulated(
         folder=str(folder), cluster=state.plan.names.cluster.text(),
-        hosts=tuple(one.name for one in state.hosts), files=count,
+        hosts=tuple(host.name for host in state.hosts), files=count,
         injected=None if hidden else tuple(map(named, state.injected)),
         provenance=state.plan.provenance,
     )  # fmt: skip
@@ -145,7 +145,19 @@ def named(one: Injected) -> str:
 
 def answer(state: State) -> str:
     """Return the answer of a rehearsal as JSON: faults, places, causes that name them."""
-    return json.dumps(
-        [{"fault": one.fault.name, "host": one.host, "number": one.number, "device": one.device,
-          "causes": list(one.fault.cause)} for one in state.injected], indent=1,
-    ) + "\n"  # fmt: skip
+    return (
+        json.dumps(
+            [
+                {
+                    "fault": injected.fault.name,
+                    "host": injected.host,
+                    "number": injected.number,
+                    "device": injected.device,
+                    "causes": list(injected.fault.cause),
+                }
+                for injected in state.injected
+            ],
+            indent=1,
+        )
+        + "\n"
+    )

@@ -88,7 +88,7 @@ def of_rail(state: State, number: int, rail: Part, at_s: float) -> Fields:
     lid = lid_of(state, number, rail.number) if infiniband else 0
     guid = guid_of(number, rail.number)
     address = (10, rail.number, number >> 8, number & 0xFF)
-    low = "".join(f"{one:02x}" for one in address)
+    low = "".join(f"{number:02x}" for number in address)
     labels = state.plan.labels
     counter = counters(state, host, rail, at_s)
     words = counter("port.tx_bytes") // _WORD_BYTES

@@ -31,7 +31,7 @@ def _setup(state: State, host: Host, rank: int) -> Iterator[str]:
     head = f"{host.name}:101:101 [0] NCCL INFO"
     used = host.rails[: int(host.values.get("host.adapters_used", len(host.rails)))]
     layer = "IB" if state.kind == "infiniband" else "RoCE"
-    listed = " ".join(f"[{one.number}]{one.device}:1/{layer}" for one in used)
+    listed = " ".join(f"[{part.number}]{part.device}:1/{layer}" for part in used)
     yield f"{head} NCCL version {host.values['host.nccl']}+cuda12.8"
     if host.values["host.network"] == "IB":
         yield f"{head} NET/IB : Using {listed} [RO]; OOB eth0:10.200.0.{host.number % 250}<0>"
@@ -53,10 +53,10 @@ def slowed(state: State) -> Cluster:
     cluster = state.plan.cluster.with_(hosts=len(state.hosts))
     left = min(_left(rail.values) for host in state.hosts for rail in host.rails)
     host = cluster.host.with_(nic_bytes_per_s=cluster.host.nic_bytes_per_s * left)
-    if any(one.values["host.gdr"] == "no" for one in state.hosts):
+    if any(host.values["host.gdr"] == "no" for host in state.hosts):
         host = host.with_(gpudirect=False)
     fabric = cluster.fabric
-    if any(one.values["host.network"] == "Socket" for one in state.hosts):
+    if any(host.values["host.network"] == "Socket" for host in state.hosts):
         fabric = fabric.with_(kind="tcp", load_balancing=None, in_network_reduction=False)
         host = host.with_(gpudirect=False)
     return cluster.with_(host=host, fabric=fabric)

@@ -50,7 +50,7 @@ class Timeline:
                 f"faults from {self.at_s:g} s until {self.until_s:g} s: "
                 "they begin at 0 s or later and end after they begin"
             )
-        names = [[one.name for one in state.hosts] for state in (self.healthy, self.faulty)]
+        names = [[host.name for host in state.hosts] for state in (self.healthy, self.faulty)]
         if names[0] != names[1]:
             raise SpecError("both states must be of the same hosts; use the same seed")
 
@@ -68,9 +68,9 @@ class Timeline:
         shown = self._with_events(after if active else before, now_s)
         for path, labels, value in _gauges(self.healthy, shown):
             lines.append(_line(metrics(path)[0], key, labels, value))
-        for path, labels, one, two in _counters(self.healthy, before, after):
-            more = two.growth.get(path, 0.0) - one.growth.get(path, 0.0)
-            value = counted(self.events, before, one, path, since_s=0.0, at_s=now_s) + int(
+        for path, labels, counter, two in _counters(self.healthy, before, after):
+            more = two.growth.get(path, 0.0) - counter.growth.get(path, 0.0)
+            value = counted(self.events, before, counter, path, since_s=0.0, at_s=now_s) + int(
                 more * for_s
             )
             lines.append(_line(metrics(path)[0], key, labels, value))
@@ -78,17 +78,26 @@ class Timeline:
 
     def _with_events(self, host: Host, now_s: float) -> Host:
         """Return a host with the states that an event sets while it lasts."""
-        found = [one for one in self.events if one.sets and one.lasts(host.number, now_s)]
+        found = [
+            event for event in self.events if event.sets and event.lasts(host.number, now_s)
+        ]
         if not found:
             return host
         gpus = [
-            replace(gpu, values=gpu.values | {
-                path: value
-                for one in at_part(tuple(found), "gpu", host.number, gpu.number, len(host.gpus))
-                for path, value in one.sets.items() if not gpu.values.get(path)
-            })
+            replace(
+                gpu,
+                values=gpu.values
+                | {
+                    path: value
+                    for event in at_part(
+                        tuple(found), "gpu", host.number, gpu.number, len(host.gpus)
+                    )
+                    for path, value in event.sets.items()
+                    if not gpu.values.get(path)
+                },
+            )
             for gpu in host.gpus
-        ]  # fmt: skip
+        ]
         return replace(host, gpus=gpus)
 
 
@@ -110,7 +119,7 @@ def _line(metric: Metric, key: Mapping[str, str], labels: Labels, value: Value) 
     number = float(words.get(str(value), value))
     # Counters of states are in the unit of the exporter, gauges in that of the attribute.
     shown = f"{number if metric.type == 'counter' else number / metric.factor:.17g}"
-    told = ",".join(f'{name}="{one}"' for name, one in labels.items())
+    told = ",".join(f'{name}="{label}"' for name, label in labels.items())
     return f"{metric.name(key)}{{{told}}} {shown}"
 
 
@@ -135,14 +144,14 @@ def _counters(
     roce = state.kind == "roce"
     ports = [*_PORTS, *(_ROCE_PORTS if roce else ())]
     interfaces = _ROCE_INTERFACES if roce else ()
-    for one, two in zip(before.rails, after.rails, strict=True):
+    for rail, two in zip(before.rails, after.rails, strict=True):
         for path in ports:
-            yield path, _port(one), one, two
+            yield path, _port(rail), rail, two
         for path in interfaces:
-            yield path, {"device": f"rail{one.number}"}, one, two
-    for one, two in zip(before.gpus, after.gpus, strict=True):
+            yield path, {"device": f"rail{rail.number}"}, rail, two
+    for gpu, two in zip(before.gpus, after.gpus, strict=True):
         for path in _GPU_COUNTERS:
-            yield path, {"gpu": str(one.number)}, one, two
+            yield path, {"gpu": str(gpu.number)}, gpu, two
 
 
 def _port(rail: Part) -> dict[str, str]:

@@ -83,11 +83,13 @@ def counted(
     """
     kind, parts = ("gpu", host.gpus) if path.startswith("gpu.") else ("port", host.rails)
     still_s = more = 0.0
-    for one in at_part(events, kind, host.number, part.number, len(parts)):
-        if path in one.stops or path in one.grows:
-            now_s, then_s = (one.lasted_s(host.number, at) for at in (since_s + at_s, since_s))
-            still_s += (now_s - then_s) * (path in one.stops)
-            more += now_s * one.grows.get(path, 0.0)
+    for event in at_part(events, kind, host.number, part.number, len(parts)):
+        if path in event.stops or path in event.grows:
+            now_s, then_s = (
+                event.lasted_s(host.number, at) for at in (since_s + at_s, since_s)
+            )
+            still_s += (now_s - then_s) * (path in event.stops)
+            more += now_s * event.grows.get(path, 0.0)
     return int(part.count(path, at_s - still_s) + more)
 
 
@@ -95,4 +97,4 @@ def at_part(
     events: tuple[Event, ...], kind: str, host: int, number: int, parts: int
 ) -> Iterator[Event]:
     """Yield the events that happen to a part of a host."""
-    return (one for one in events if one.is_at(kind, host, number, parts))
+    return (event for event in events if event.is_at(kind, host, number, parts))

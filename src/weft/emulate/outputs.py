@@ -52,17 +52,17 @@ def forms() -> tuple[Form, ...]:
 
 def extras(kind: str) -> tuple[str, ...]:
     """Return what may be asked for on a kind of fabric."""
-    wanted = (one.asked for one in forms() if one.asked and kind in one.fabrics)
+    wanted = (form.asked for form in forms() if form.asked and kind in form.fabrics)
     return tuple(dict.fromkeys(wanted))
 
 
 def check_extras(state: State, asked: Sequence[str]) -> None:
     """Raise SpecError for what is not known, or not on this kind of fabric."""
     known = extras(state.kind)
-    for one in asked:
-        if one not in known:
-            raise SpecError(f"--with: {unknown('output', one, known)} (fabric {state.kind})")
-    systems = [one for one in PORT_NAMES if one in asked]
+    for text in asked:
+        if text not in known:
+            raise SpecError(f"--with: {unknown('output', text, known)} (fabric {state.kind})")
+    systems = [name for name in PORT_NAMES if name in asked]
     if len(systems) > 1:
         raise SpecError(f"--with: {' and '.join(systems)}: switches run one system; name one")
 
@@ -71,7 +71,7 @@ def outputs(
     state: State, at_s: float, sample: str, asked: Sequence[str] = (), *, sampled: bool
 ) -> Texts:
     """Yield files and their parts, in order: those read once, or the samples of a time."""
-    dialect = next((one for one in asked if one in PORT_NAMES), dialect_of(state))
+    dialect = next((text for text in asked if text in PORT_NAMES), dialect_of(state))
     fill = _Filling(state, at_s, dialect, sample)
     for form in forms():
         wanted = not form.asked or form.asked in asked
@@ -96,7 +96,9 @@ class _Filling:
                 yield file + name, fields.fill(text) + "\n"
             if form.tree:
                 continue
-            filled = [Fields.fill(one, form.text) for one in parts.get(form.each, lambda: ())()]
+            filled = [
+                Fields.fill(item, form.text) for item in parts.get(form.each, lambda: ())()
+            ]
             middle = form.between.join(filled)
             yield file, fields.fill(form.head) + middle + fields.fill(form.foot)
 
@@ -126,13 +128,13 @@ class _Filling:
                     yield rail, {}
 
     def switches(self, found: Sequence[Wired]) -> "_Places":
-        for one in found:
-            fields = of_switch(self.state, one)
+        for wired in found:
+            fields = of_switch(self.state, wired)
             yield fields, {
-                "port": partial(self._ports, one, fields, (True, False)),
-                "link": partial(self._ports, one, fields, (True,)),
-                "dark": partial(self._ports, one, fields, (False,)),
-                "unused": partial(_unused, one, fields),
+                "port": partial(self._ports, wired, fields, (True, False)),
+                "link": partial(self._ports, wired, fields, (True,)),
+                "dark": partial(self._ports, wired, fields, (False,)),
+                "unused": partial(_unused, wired, fields),
             }  # fmt: skip
 
     def _ports(self, one: Wired, switch: Fields, wanted: tuple[bool, ...]) -> Iterator[Fields]:

@@ -34,7 +34,9 @@ class Score:
     @property
     def is_right(self) -> bool:
         """Return whether every fault was named with its place, and nothing else."""
-        parts = ((one.kind_named, one.host_named, one.part_named) for one in self.faults)
+        parts = (
+            (fault.kind_named, fault.host_named, fault.part_named) for fault in self.faults
+        )
         return not self.extra and all(map(all, parts))
 
     @property
@@ -52,7 +54,7 @@ def score(answer: Path, named: Sequence[str]) -> Score:
     left = [_Named.of(word) for word in named]
     found = []
     for row in injected:
-        best = max(left, key=lambda one: one.likeness(row), default=None)
+        best = max(left, key=lambda item: item.likeness(row), default=None)
         if best is not None and any(best.likeness(row)):
             left.remove(best)
         else:
@@ -61,7 +63,7 @@ def score(answer: Path, named: Sequence[str]) -> Score:
         place = f"{row['host']}/{row['number']}"
         found.append(Scored(fault=row["fault"], place=place, kind_named=kind, host_named=host,
                             part_named=part))  # fmt: skip
-    return Score(faults=tuple(found), extra=tuple(one.word for one in left))
+    return Score(faults=tuple(found), extra=tuple(named.word for named in left))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,5 +105,5 @@ def _is_row(row: object) -> bool:
         and isinstance(row.get("number"), int)
         and all(isinstance(row.get(key), str) for key in ("fault", "host", "device"))
         and isinstance(row.get("causes"), list)
-        and all(isinstance(one, str) for one in row["causes"])
+        and all(isinstance(cause, str) for cause in row["causes"])
     )

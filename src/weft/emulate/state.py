@@ -97,7 +97,7 @@ class State:
 
     def host(self, number: int) -> Host | None:
         """Return a host by its number in the cluster; None where it is not collected."""
-        return next((one for one in self.hosts if one.number == number), None)
+        return next((host for host in self.hosts if host.number == number), None)
 
     def part(self, number: int, nic: int) -> Part:
         """Return a port of a host, collected or not."""
@@ -132,8 +132,8 @@ def healthy(
     chance = random.Random(seed)  # noqa: S311 - noise, no secret
     hosts = [_host(plan, number, chance) for number in numbers]
     since_s = chance.uniform(0, SECONDS["d"])
-    for one in hosts:
-        _happened(one, events, since_s)
+    for host in hosts:
+        _happened(host, events, since_s)
     return State(plan, kind, hosts, events=tuple(events), since_s=since_s)
 
 
@@ -166,7 +166,7 @@ def _rail_values(plan: Plan) -> dict[str, Any]:
         "port.mtu": mtu.whole() if mtu else 0,
         "port.rate_ratio": 1.0, "interface.mtu": host_mtu.whole() if host_mtu else 2044,
         "interface.state": "up", "interface.trust": "dscp", "slot.width": 16, "slot.speed": 32,
-        "interface.pfc": " ".join(str(int(one == lossless)) for one in range(8)),
+        "interface.pfc": " ".join(str(int(number == lossless)) for number in range(8)),
         "adapter.firmware": FIRMWARE,
     }  # fmt: skip
 
@@ -248,4 +248,4 @@ def _filled(line: str, fields: Mapping[str, str]) -> str:
 
 def suitable(kind: str) -> Iterator[Fault]:
     """Yield the faults of a kind of fabric."""
-    return (one for one in faults().values() if kind in one.fabrics)
+    return (fault for fault in faults().values() if kind in fault.fabrics)

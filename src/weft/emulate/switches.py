@@ -38,11 +38,11 @@ class _Cables:
 def _cables(cluster: Cluster) -> _Cables:
     switches = tuple(wired(cluster))
     leaf_of: dict[tuple[int, int], tuple[Wired, Port]] = {}
-    for one in switches:
-        for port in one.ports:
+    for switch in switches:
+        for port in switch.ports:
             if port.host is not None:
-                leaf_of.setdefault((port.host, port.peer_port), (one, port))
-    number_of = {one.name: number for number, one in enumerate(switches)}
+                leaf_of.setdefault((port.host, port.peer_port), (switch, port))
+    number_of = {switch.name: number for number, switch in enumerate(switches)}
     return _Cables(switches=switches, number_of=number_of, leaf_of=leaf_of)
 
 
@@ -57,7 +57,7 @@ def leaves(state: State) -> tuple[Wired, ...]:
     found = [
         leaf_of[host.number, rail.number][0] for host in state.hosts for rail in host.rails
     ]
-    return tuple({one.name: one for one in found}.values())
+    return tuple({item.name: item for item in found}.values())
 
 
 def of_switch(state: State, one: Wired) -> Fields:
@@ -89,15 +89,17 @@ def of_port(state: State, port: Port, dialect: str, at_s: float) -> Fields:
     counter = counters(state, host, part, at_s)
     labels = state.plan.labels
     lossless = labels.priority.whole() if labels else -1
-    sent = [counter("priority.rx_pause") * (one == lossless) for one in range(_PRIORITIES)]
+    sent = [
+        counter("priority.rx_pause") * (number == lossless) for number in range(_PRIORITIES)
+    ]
     lanes, mtu = _lanes(state), state.plan.link.switch_mtu_bytes
     up = part.values["port.state"] == "active"
     named = {
         **far, **speed(state, part), "port": port.number + 1, "up": up,
         "name": _name(state, port.number, dialect), "alias": f"etp{port.number + 1}",
-        "lanes": ",".join(str(port.number * lanes + one) for one in range(lanes)),
+        "lanes": ",".join(str(port.number * lanes + number) for number in range(lanes)),
         "seen": far["peer"] if up else "", "seen_port": far["peer_port"] if up else "",
-        "sent": "  ".join(f"{one:>6}" for one in sent),
+        "sent": "  ".join(f"{number:>6}" for number in sent),
         "mtu": mtu.whole() if mtu else 0, "none": "  ".join(f"{0:>6}" for _ in sent), "zero": 0,
         "packets": counter("port.tx_bytes") // PACKET_BYTES,
     }  # fmt: skip

@@ -58,7 +58,7 @@ def applies(row: Expectation, entity: Entity, inventory: Inventory) -> bool:
 def _has(path: str, wanted: Any, entity: Entity, inventory: Inventory) -> bool:  # noqa: ANN401
     found = inventory.nearest(entity, path)
     allowed = wanted if isinstance(wanted, list) else [wanted]
-    return found is not None and any(_fits(found.value, one) for one in allowed)
+    return found is not None and any(_fits(found.value, item) for item in allowed)
 
 
 def _fits(value: Value, wanted: Any) -> bool:  # noqa: ANN401 - whatever a row says
@@ -95,7 +95,7 @@ def _expected(row: Expectation, entity: Entity, value: Value, known: Known) -> E
         _SOURCES[source](row, entity, value, known, told)
         for source, told in row.sources.items()
     )
-    return next((one for one in found if one is not None), None)
+    return next((expected for expected in found if expected is not None), None)
 
 
 def observed(
@@ -135,7 +135,9 @@ def differs(row: Expectation, value: Value, wanted: Expected) -> bool:
     limit = wanted.value
     if row.compare == "not":
         refused = limit if isinstance(limit, tuple) else (limit,)
-        return any(_fits(str(value) if isinstance(one, str) else value, one) for one in refused)
+        return any(
+            _fits(str(value) if isinstance(text, str) else value, text) for text in refused
+        )
     if isinstance(limit, tuple) and isinstance(value, str):
         return value not in limit
     if isinstance(value, int | float) and isinstance(limit, int | float):

@@ -23,9 +23,13 @@ def expected(
 
     ``alike`` of the row are patterns: two texts that match the same one are the same value.
     """
-    readings = [one for at in _places(entity, known) for one in _of(at, row.name, known)]
+    readings = [
+        setting for at in _places(entity, known) for setting in _of(at, row.name, known)
+    ]
     alike = (told or {}).get("alike", {})
-    same = [one for one in readings if _plain(one.value, alike) == _plain(value, alike)]
+    same = [
+        reading for reading in readings if _plain(reading.value, alike) == _plain(value, alike)
+    ]
     if not readings:
         return None
     chosen = same[0] if same else readings[-1]
@@ -83,4 +87,4 @@ def _plain(value: Value, alike: dict[str, str]) -> Value:
     if not isinstance(value, str):
         return value
     text = " ".join(value.lower().split())
-    return next((name for name, one in alike.items() if pattern(one).search(text)), text)
+    return next((name for name, item in alike.items() if pattern(item).search(text)), text)

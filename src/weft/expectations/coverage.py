@@ -42,26 +42,26 @@ def lost_with(command: str) -> tuple[str, ...]:
     >>> lost_with("lldpctl")
     ('cabling',)
     """
-    return tuple(one.area for one in areas() if one.commands[0] == command)
+    return tuple(area.area for area in areas() if area.commands[0] == command)
 
 
 def not_read(inventory: Inventory) -> Iterator[str]:
     """Yield what was not read, of the whole input or of some hosts, each with its command."""
     seen = _seen(inventory)
     anywhere = {path for paths in seen.values() for path in paths}
-    of_hosts = frozenset().union(*(one.attributes for one in areas() if one.of))
+    of_hosts = frozenset().union(*(area.attributes for area in areas() if area.of))
     hosts = {host for host, paths in seen.items() if host and paths & of_hosts}
     lacks = _lacks(inventory)
-    for one in areas():
-        if not one.attributes & anywhere:
-            yield f"{one.area} ({one.commands[0]})"
+    for area in areas():
+        if not area.attributes & anywhere:
+            yield f"{area.area} ({area.commands[0]})"
             continue
-        without = [host for host in sorted(hosts) if not seen[host] & one.attributes]
-        if one.of and without:
-            absent = next((c for c in one.commands if c in lacks.get(without[0], ())), "")
-            why = f"{absent} is not installed" if absent else one.commands[0]
+        without = [host for host in sorted(hosts) if not seen[host] & area.attributes]
+        if area.of and without:
+            absent = next((c for c in area.commands if c in lacks.get(without[0], ())), "")
+            why = f"{absent} is not installed" if absent else area.commands[0]
             more = f" and {len(without) - 1} more" if len(without) > 1 else ""
-            yield f"{one.area} of {without[0]}{more} ({why})"
+            yield f"{area.area} of {without[0]}{more} ({why})"
 
 
 def _seen(inventory: Inventory) -> Mapping[str, set[str]]:

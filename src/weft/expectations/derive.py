@@ -65,7 +65,9 @@ def _typical_times(inventory: Inventory) -> None:
     """Take the median of its steps for the time of a phase: single steps wait for data."""
     for entity, found in list(inventory.of("phase")):
         readings = found.get("time", [])
-        times = [float(one.value) for one in readings if isinstance(one.value, float)]
+        times = [
+            float(reading.value) for reading in readings if isinstance(reading.value, float)
+        ]
         if times:
             typical = median_low(times)
             line = readings[times.index(typical)].evidence
@@ -173,7 +175,9 @@ def _families(inventory: Inventory) -> None:
     """Note the name without numbers of each interface: those of one family are comparable."""
     for entity, found in list(inventory.of("interface")):
         if entity.field("interface") and found:
-            name = "".join("#" if one.isdigit() else one for one in entity.field("interface"))
+            name = "".join(
+                "#" if text.isdigit() else text for text in entity.field("interface")
+            )
             inventory.record(entity, "family", name, next(iter(found.values()))[-1].evidence)
 
 
@@ -194,7 +198,7 @@ def _addressed(inventory: Inventory) -> None:
         state = found.get("state")
         if entity.key[0] in hosts and state and state[-1].value == "up":
             listed = [str(a) for r in found.get("address", ()) for a in _listed(r.value)]
-            usable = any(not one.lower().startswith(_UNREACHABLE) for one in listed)
+            usable = any(not text.lower().startswith(_UNREACHABLE) for text in listed)
             inventory.record(entity, "addressed", usable, state[-1].evidence)
 
 
@@ -206,7 +210,7 @@ def _kernel_parameters(inventory: Inventory) -> None:
     """Keep of the command line of the kernel what should be equal on all hosts."""
     for entity, found in list(inventory.of("host")):
         for reading in found.get("command_line", ())[-1:]:
-            kept = [one for one in _listed(reading.value) if one.startswith(TUNING)]
+            kept = [text for text in _listed(reading.value) if text.startswith(TUNING)]
             line = " ".join(sorted(kept)) or "none"
             inventory.record(entity, "kernel_parameters", line, reading.evidence)
 
@@ -220,5 +224,5 @@ def _active_nvlinks(inventory: Inventory) -> None:
     for key, states in links.items():
         at = Entity("gpu", key)
         if not inventory.all(at, "nvlinks_active"):
-            active = sum(one.value == "active" for one in states)
+            active = sum(state.value == "active" for state in states)
             inventory.record(at, "nvlinks_active", float(active), states[-1].evidence)

@@ -90,7 +90,7 @@ def _count(entity: Entity, name: str, known: Known) -> int | None:
 
 def _operation(entity: Entity, ranks: int | None, known: Known) -> str:
     """Return the operation from the ratio of its bandwidths: 2(n-1)/n is an all-reduce."""
-    bus, alg = (known.inventory.value(entity, one) for one in ("busbw", "algbw"))
+    bus, alg = (known.inventory.value(entity, name) for name in ("busbw", "algbw"))
     if not (isinstance(bus, float) and isinstance(alg, float) and alg):
         return ""
     count = ranks or (known.cluster.hosts * known.cluster.host.gpus if known.cluster else 2)

@@ -42,7 +42,7 @@ def expected(
     other = _better(row, values, value)
     if other is None or not severity:
         return None
-    listed = ", ".join(_text(row, one) for one in values)
+    listed = ", ".join(_text(row, value) for value in values)
     basis = f"its peers differ: {listed}; which is right is not known"
     return Expected(value=other, source="peers", basis=basis, severity=severity)
 
@@ -52,11 +52,13 @@ def _agreed(row: Expectation, values: "Counter[Value]", share: float) -> Value |
 
     Measured values are never equal, so no value has a majority; those around the median do.
     """
-    numbers = sorted(one for one in values.elements() if isinstance(one, int | float))
+    numbers = sorted(
+        element for element in values.elements() if isinstance(element, int | float)
+    )
     if row.compare not in {"at_least", "at_most"} or len(numbers) < _FEWEST:
         return None
     middle = numbers[len(numbers) // 2]
-    close = sum(abs(one - middle) <= row.tolerance * abs(middle) for one in numbers)
+    close = sum(abs(number - middle) <= row.tolerance * abs(middle) for number in numbers)
     return middle if close > share * len(numbers) else None
 
 
@@ -70,8 +72,8 @@ def _of_groups(row: Expectation, values: "Counter[Value]", mine: Value) -> Expec
     if not isinstance(mine, float):
         return _usual(row, values, mine)
     fewest = max(_PAIR, total * _GROUP_RATIO)
-    groups = [one for one, count in values.items() if count >= fewest]
-    above = [one for one in groups if isinstance(one, float) and one > mine]
+    groups = [text for text, count in values.items() if count >= fewest]
+    above = [group for group in groups if isinstance(group, float) and group > mine]
     if mine in groups or not above:
         return None
     best = min(above)
@@ -96,10 +98,10 @@ def _is_alone(row: Expectation, by: str, entity: Entity, known: Known) -> bool:
     key = (row.attribute, f"values by {by}")
     if key not in known.kept:
         values: dict[str, set[Value]] = {}
-        for one, value in _values(row, known):
-            values.setdefault(str(one.field(by)), set()).add(value)
+        for item, value in _values(row, known):
+            values.setdefault(str(item.field(by)), set()).add(value)
         owners = Counter(value for each in values.values() for value in each)
-        known.kept[key] = {name: len(each) > 1 and all(owners[one] == 1 for one in each)
+        known.kept[key] = {name: len(each) > 1 and all(owners[text] == 1 for text in each)
                            for name, each in values.items()}  # fmt: skip
     alone: dict[str, bool] = known.kept[key]
     return alone.get(str(entity.field(by)), False)
@@ -107,12 +109,12 @@ def _is_alone(row: Expectation, by: str, entity: Entity, known: Known) -> bool:
 
 def _better(row: Expectation, values: "Counter[Value]", mine: Value) -> Value | None:
     """Return what stands against a value where there is no majority, if the row wants that."""
-    numbers = [one for one in values if isinstance(one, int | float)]
+    numbers = [value for value in values if isinstance(value, int | float)]
     if numbers and row.compare == "at_least":
         return max(numbers)
     if numbers and row.compare == "at_most":
         return min(numbers)
-    return next((one for one in values if one != mine), None)
+    return next((value for value in values if value != mine), None)
 
 
 def _groups(row: Expectation, told: Any, known: Known) -> dict[Any, "Counter[Value]"]:  # noqa: ANN401
@@ -139,12 +141,12 @@ def _group(row: Expectation, told: Any, entity: Entity, known: Known) -> tuple[A
     """Return what makes entities comparable: equal fields of the key and attributes."""
     same = told.get("same", ()) if told else ()
     parts: list[Any] = [row.kind]
-    for one in same:
-        if "." in one:
-            found = known.inventory.nearest(entity, one)
+    for item in same:
+        if "." in item:
+            found = known.inventory.nearest(entity, item)
             parts.append(found.value if found else None)
         else:
-            parts.append(entity.field(one))
+            parts.append(entity.field(item))
     return tuple(parts)
 
 

@@ -114,10 +114,10 @@ def _usual(values: Sequence[Value], name: str) -> Value | None:
     if len(values) < _FEWEST_PEERS:
         return None
     (most, count), *_ = Counter(values).most_common(1)
-    numbers = sorted(one for one in values if isinstance(one, float))
+    numbers = sorted(value for value in values if isinstance(value, float))
     if count < _USUAL_RATIO * len(values) and numbers and name in _MEASURED:
         most = numbers[len(numbers) // 2]
-        count = sum(abs(one - most) <= _NEAR_RATIO * abs(most) for one in numbers)
+        count = sum(abs(number - most) <= _NEAR_RATIO * abs(most) for number in numbers)
     if count < _USUAL_RATIO * len(values):
         return None
     # Where most are zero one is used and the others are not.
@@ -126,7 +126,7 @@ def _usual(values: Sequence[Value], name: str) -> Value | None:
 
 def _is_exact(values: Sequence[Value], usual: Value) -> bool:
     """Return whether the usual value is one that most show to the last digit, as a size."""
-    return sum(one == usual for one in values) >= _USUAL_RATIO * len(values)
+    return sum(value == usual for value in values) >= _USUAL_RATIO * len(values)
 
 
 def _is_unlike(value: Value, usual: Value, name: str, *, exact: bool) -> bool:

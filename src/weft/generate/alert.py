@@ -82,7 +82,7 @@ class Series:
 
     def expr(self, key: Mapping[str, str]) -> str:
         """Return the expression that makes it; ``key`` fills names that hold a field."""
-        return " or ".join(self._of(one, key) for one in metrics(self.attribute))
+        return " or ".join(self._of(metric, key) for metric in metrics(self.attribute))
 
     def _of(self, metric: Metric, key: Mapping[str, str]) -> str:
         own = metric.labels()
@@ -106,8 +106,8 @@ def all_alerts() -> tuple[Alert, ...]:
 
 def _alert(row: Mapping[str, Any]) -> Alert:
     told = dict(row)
-    for one in ("fabrics", "explains", "also", "alike_also"):
-        told[one] = tuple(told.get(one, ()))
+    for name in ("fabrics", "explains", "also", "alike_also"):
+        told[name] = tuple(told.get(name, ()))
     return Alert(name=told.pop("alert"), hold=told.pop("for"), **told)
 
 
@@ -120,13 +120,13 @@ def alerts(plan: Plan) -> tuple[Alert, ...]:
     known = quantities(plan)
     kind = plan.cluster.fabric.kind
     return tuple(
-        replace(one, expr=filled(one.expr, known), because=filled(one.because, known),
-                summary=filled(one.summary, known), fault=_keys(one.fault, known),
-                alike=_keys(one.alike, known))
-        for one in all_alerts()
-        if (not one.fabrics or kind in one.fabrics)
-        and plan.cluster.host.nics >= one.least_nics
-        and names_in(one.expr, one.because) <= known.keys()
+        replace(alert, expr=filled(alert.expr, known), because=filled(alert.because, known),
+                summary=filled(alert.summary, known), fault=_keys(alert.fault, known),
+                alike=_keys(alert.alike, known))
+        for alert in all_alerts()
+        if (not alert.fabrics or kind in alert.fabrics)
+        and plan.cluster.host.nics >= alert.least_nics
+        and names_in(alert.expr, alert.because) <= known.keys()
     )  # fmt: skip
 
 
@@ -159,7 +159,7 @@ def quantities(plan: Plan) -> dict[str, str]:
         "headroom_bytes": plan.pause.headroom_bytes if plan.pause else None,
         "kmin_bytes": plan.marking.kmin_bytes if plan.marking else None,
     }
-    found |= {name: one.text() for name, one in planned.items() if one is not None}
+    found |= {name: item.text() for name, item in planned.items() if item is not None}
     if plan.cluster.hosts > 1 and plan.cluster.host.nics:
         found |= {"short": SHORT, "typical": TYPICAL}
     return found
@@ -194,15 +194,15 @@ def series_of(texts: Iterable[str]) -> tuple[Series, ...]:
 
 def limit(attribute: str, key: str) -> str:
     """Return a limit of the expectation tables, or what it rests on (``basis``)."""
-    rows = [one for one in expectations() if one.attribute == attribute]
-    told = next(one.sources["standard"] for one in rows if "standard" in one.sources)
+    rows = [item for item in expectations() if item.attribute == attribute]
+    told = next(row.sources["standard"] for row in rows if "standard" in row.sources)
     return str(told[key])
 
 
 def cause_of(alert: Alert) -> Cause | None:
     """Return the cause of an alert: of several rows of its name the one it is a clue of."""
-    named = [one for one in causes() if one.name == alert.cause]
-    clue = (one for one in named if alert.observes in {c.name for c in one.clues})
+    named = [cause for cause in causes() if cause.name == alert.cause]
+    clue = (cause for cause in named if alert.observes in {c.name for c in cause.clues})
     return next(clue, named[0] if named else None)
 
 
@@ -212,7 +212,7 @@ def inhibitions(chosen: Iterable[Alert]) -> Iterator[tuple[Alert, Alert]]:
     No alert silences itself in a circle, and none silences one that is more severe.
     """
     listed = list(chosen)
-    below: dict[str, set[str]] = {one.name: set() for one in listed}
+    below: dict[str, set[str]] = {alert.name: set() for alert in listed}
     for source in listed:
         for target in listed:
             if (
@@ -226,8 +226,8 @@ def inhibitions(chosen: Iterable[Alert]) -> Iterator[tuple[Alert, Alert]]:
 
 def _explained(source: Alert, target: Alert) -> set[str]:
     """Return what a source explains; alerts of one cause do not explain one another by it."""
-    rows = [one for one in causes() if one.name == source.cause != target.cause]
-    return {name for one in rows for name in one.explains} | {*source.explains}
+    rows = [cause for cause in causes() if cause.name == source.cause != target.cause]
+    return {name for row in rows for name in row.explains} | {*source.explains}
 
 
 def _reached(start: str, below: Mapping[str, set[str]]) -> set[str]:

@@ -76,7 +76,7 @@ def further(plan: "Plan", *, with_mtu: bool) -> list[dict[str, object]]:
 
 def further_text(plan: "Plan", *, with_mtu: bool) -> str:
     """Return them as NVIDIA's operators take them: objects with commas, without brackets."""
-    return ",\n".join(_lines(one) for one in further(plan, with_mtu=with_mtu)) + "\n"
+    return ",\n".join(_lines(row) for row in further(plan, with_mtu=with_mtu)) + "\n"
 
 
 def component(plan: "Plan", image: str) -> dict[str, Value]:

@@ -76,7 +76,8 @@ def cabling(plan: Plan) -> Cabling:
         Device(name=host(n, cluster.hosts), role=HOST, group=-1) for n in range(cluster.hosts)
     )
     found = (
-        Device(name=one.name, role=TIER_NAMES[one.tier], group=one.group) for one in switches
+        Device(name=switch.name, role=TIER_NAMES[switch.tier], group=switch.group)
+        for switch in switches
     )
     return Cabling(
         devices=(*hosts, *found),

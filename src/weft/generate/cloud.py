@@ -58,5 +58,6 @@ def cloud_of(cluster: Cluster) -> Cloud | None:
     """Return the cloud that a cluster is rented from; none where weft knows of none."""
     vendor, fabric = rented_from(cluster), cluster.fabric.kind
     return next(
-        (one for one in clouds() if one.vendor == vendor and fabric in one.fabrics), None
+        (cloud for cloud in clouds() if cloud.vendor == vendor and fabric in cloud.fabrics),
+        None,
     )

@@ -160,10 +160,10 @@ def _effect(without: str, planned: Simulation, other: Simulation, scenario: str)
         collective_without_s=other.traffic[0].completion_s,
         paused_s=_paused_s(planned),
         paused_without_s=_paused_s(other),
-        drops_without=sum(one.counts["drops"] for one in other.seeds),
+        drops_without=sum(seed.counts["drops"] for seed in other.seeds),
         scenario=scenario,
     )
 
 
 def _paused_s(result: Simulation) -> float:
-    return sum(one.paused_s or 0.0 for one in result.links)
+    return sum(link.paused_s or 0.0 for link in result.links)

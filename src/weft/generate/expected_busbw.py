@@ -74,7 +74,7 @@ def _counts(hosts: int) -> list[int]:
     >>> _counts(48)
     [48, 32, 16, 8, 4, 2]
     """
-    powers = [1 << one for one in range(1, hosts.bit_length()) if 1 << one < hosts]
+    powers = [1 << number for number in range(1, hosts.bit_length()) if 1 << number < hosts]
     return [hosts, *reversed(powers)][:MOST_COUNTS] if hosts > 1 else []
 
 

@@ -91,9 +91,9 @@ def _mean(bands: list[Estimate]) -> Estimate:
     """Return the mean of estimates whose errors go together."""
     count = len(bands)
     return Estimate(
-        sum(one.value for one in bands) / count,
-        sum(one.low for one in bands) / count,
-        sum(one.high for one in bands) / count,
+        sum(band.value for band in bands) / count,
+        sum(band.low for band in bands) / count,
+        sum(band.high for band in bands) / count,
     )
 
 

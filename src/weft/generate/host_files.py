@@ -114,7 +114,7 @@ def _dcqcn(labels: Labels, control: Dcqcn) -> list[tuple[str, str, str]]:
         (ofed, kernel, getattr(labels if name.startswith("cnp_") else control, name))
         for ofed, kernel, name in _DCQCN
     )
-    return [(ofed, kernel, one.text()) for ofed, kernel, one in asked if one is not None]
+    return [(ofed, kernel, item.text()) for ofed, kernel, item in asked if item is not None]
 
 
 def _rails(plan: Plan) -> Iterator[str]:

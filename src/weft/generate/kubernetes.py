@@ -116,7 +116,7 @@ class Kubernetes:
 
     def resource_names(self) -> tuple[str, ...]:
         """Return the resources without their prefix, as device plug-ins take them."""
-        return tuple(one.partition("/")[2] for one in self.resource_list())
+        return tuple(text.partition("/")[2] for text in self.resource_list())
 
     def resource_prefix(self) -> str:
         """Return the prefix of the resources."""
@@ -137,7 +137,7 @@ class Kubernetes:
         first = IPv4Network(self.rail_subnet.text())
         start, length = int(first.network_address), first.prefixlen
         each = (start + rail * first.num_addresses for rail in range(self.nics.whole()))
-        return tuple(str(IPv4Network((one, length))) for one in each)
+        return tuple(str(IPv4Network((number, length))) for number in each)
 
     def _numbered(self, name: Planned | None) -> tuple[str, ...]:
         """Return a name once, or with the number of each rail for its N."""
@@ -152,7 +152,7 @@ class Kubernetes:
     def environment(self, nccl: "Variables") -> dict[str, Planned]:
         """Return the variables of a pod: those of the plan, with what differs in pods."""
         merged = {**nccl.settings, **self.settings}
-        kept = {name: one for name, one in merged.items() if one.value != UNSET}
+        kept = {name: planned for name, planned in merged.items() if planned.value != UNSET}
         return dict(sorted(kept.items()))
 
 
@@ -289,7 +289,7 @@ def _given(kind: str, name: str, given: tuple[str, ...], count: int) -> Planned:
         raise SpecError(f"{what} has {len(given)}; give one for each of the {count} NICs")
     if len(set(given)) != count:
         raise SpecError(f"{what} names one twice; each NIC has its own")
-    return numbered(what, ",".join(names.checked(kind, one, what) for one in given))
+    return numbered(what, ",".join(names.checked(kind, text, what) for text in given))
 
 
 def _subnet(wishes: Wishes, cluster: Cluster, count: int) -> Planned:

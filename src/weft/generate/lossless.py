@@ -245,7 +245,7 @@ def _lossless_groups(
         )
         for tier in tiers
     ]  # fmt: skip
-    return max(kept, key=lambda parts: sum(one.bytes for one in parts))
+    return max(kept, key=lambda parts: sum(part.bytes for part in parts))
 
 
 def buffer_of(
@@ -267,7 +267,7 @@ def buffer_of(
         kept = groups
     else:
         return None
-    left = whole - sum(one.bytes for one in kept)
+    left = whole - sum(item.bytes for item in kept)
     if left <= 0:
         raise Infeasible(
             f"{layout.radix} ports x {groups[-1].each_bytes} B of headroom and XON, "
@@ -287,7 +287,9 @@ def pool_of(
     buffer = buffer_of(layout, headroom_bytes, links)
     if buffer is None:
         return None
-    parts = "".join(f" - {one.what} {one.count} x {one.each_bytes} B" for one in buffer.kept)
+    parts = "".join(
+        f" - {kept.what} {kept.count} x {kept.each_bytes} B" for kept in buffer.kept
+    )
     return numbered(
         "pause.pool_bytes", buffer.shared_bytes, source=buffer.source,
         whole=buffer.whole_bytes, parts=parts,

@@ -35,7 +35,9 @@ def text(manifests: Iterable[Manifest], head: Iterable[str]) -> str:
     - "off"
     - "a\nb: c"
     """
-    lines = [f"# {line}" for one in head for line in wrap(one, _WIDTH, break_on_hyphens=False)]
+    lines = [
+        f"# {line}" for text in head for line in wrap(text, _WIDTH, break_on_hyphens=False)
+    ]
     documents = yaml.dump_all(
         manifests, Dumper=_Dumper, explicit_start=True, sort_keys=False, width=_ONE_LINE
     )

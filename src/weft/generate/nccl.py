@@ -100,7 +100,7 @@ def devices(cluster: Cluster, layout: Layout) -> Planned:
         listed = asked.removeprefix("=").split(",")
         if len(listed) == cluster.host.nics:
             own = [
-                names.checked("label", one.partition(":")[0], "NCCL_IB_HCA") for one in listed
+                names.checked("label", text.partition(":")[0], "NCCL_IB_HCA") for text in listed
             ]
             return numbered("devices.of_environment", ",".join(own))
     server = server_of(cluster)

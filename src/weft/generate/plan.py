@@ -187,8 +187,8 @@ def lossless(cluster: Cluster, on: SwitchSystem) -> tuple[Pause, Marking]:
 
 
 def _used(parts: Mapping[str, object], nccl: Variables) -> tuple[Source, ...]:
-    keys = {one.source for name, part in parts.items() for _, one in _numbers(part, name)}
-    keys |= {one.source for one in nccl.refused}
+    keys = {number.source for name, part in parts.items() for _, number in _numbers(part, name)}
+    keys |= {refused.source for refused in nccl.refused}
     return tuple(SOURCES[key] for key in sorted(keys))
 
 

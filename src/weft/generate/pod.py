@@ -77,7 +77,7 @@ def _mounts(plan: "Plan") -> Mapping[str, tuple[str, str]]:
 def variables(plan: "Plan") -> list[Value]:
     """Return the variables of NCCL and others as a container takes them."""
     nccl = kubernetes(plan).environment(plan.nccl)
-    merged = {name: one.text() for name, one in nccl.items()}
+    merged = {name: planned.text() for name, planned in nccl.items()}
     cloud = cloud_of(plan.cluster)
     if cloud is not None and cloud.mounts:
         merged["LD_LIBRARY_PATH"] = ":".join(cloud.libraries)
@@ -87,11 +87,11 @@ def variables(plan: "Plan") -> list[Value]:
 def reasons(plan: "Plan") -> Iterator[str]:
     """Yield why each variable of NCCL is as it is, as comments of a file."""
     part = kubernetes(plan)
-    for name, one in part.environment(plan.nccl).items():
-        yield f"{name}: {one.reason}"
-    for name, one in part.settings.items():
+    for name, planned in part.environment(plan.nccl).items():
+        yield f"{name}: {planned.reason}"
+    for name, setting in part.settings.items():
         if name not in part.environment(plan.nccl):
-            yield f"{name} is left out: {one.reason}"
+            yield f"{name} is left out: {setting.reason}"
 
 
 def _resources(plan: "Plan") -> dict[str, Value]:

@@ -57,8 +57,8 @@ def rail_prefixes(plan: "Plan") -> list[tuple[int, tuple[IPv4Network, ...]]]:
     """
     assert plan.underlay is not None, "an Ethernet plan has an underlay"
     leaves: dict[int, set[int]] = {}
-    for one in rail_links(plan):
-        leaves.setdefault(one.rail, set()).add(one.leaf)
+    for link in rail_links(plan):
+        leaves.setdefault(link.rail, set()).add(link.leaf)
     owned = sum(map(len, leaves.values()))
     if owned > len(set().union(*leaves.values())):
         leaves = {min(leaves): set().union(*leaves.values())}
@@ -70,13 +70,13 @@ def rail_prefixes(plan: "Plan") -> list[tuple[int, tuple[IPv4Network, ...]]]:
 
 def spanned(links: Sequence[RailLink]) -> IPv4Network:
     """Return the smallest prefix that holds both ends of some links."""
-    first = min(int(IPv4Address(one.gateway)) for one in links)
-    last = max(int(IPv4Address(one.address)) for one in links)
+    first = min(int(IPv4Address(link.gateway)) for link in links)
+    last = max(int(IPv4Address(link.address)) for link in links)
     bits = (first ^ last).bit_length()
     return IPv4Network((first >> bits << bits, 32 - bits))
 
 
 def used_addresses(plan: "Plan") -> Iterator[IPv4Network]:
     """Yield the range of all addresses between hosts and leaves, as prefixes."""
-    addresses = [IPv4Address(one.address) for one in rail_links(plan)]
+    addresses = [IPv4Address(link.address) for link in rail_links(plan)]
     yield from summarize_address_range(min(addresses) - 1, max(addresses))

@@ -88,11 +88,11 @@ class Router:
         return tuple(self._vrf(name, tag) for name, tag in (("", 0), *self.tenants))
 
     def _vrf(self, name: str, tag: int) -> Vrf:
-        hosts = tuple(one for one in self.hosts if one.tenant == name)
+        hosts = tuple(host for host in self.hosts if host.tenant == name)
         return Vrf(
             name=name, tag=tag, hosts=hosts,
             block=self.block if hosts or not self.tenants else None,
-            fabric=tuple(one for one in self.fabric if not name or name in one.tenants),
+            fabric=tuple(link for link in self.fabric if not name or name in link.tenants),
         )  # fmt: skip
 
     @property
@@ -105,11 +105,14 @@ def routers(plan: Plan) -> Iterator[Router]:
     """Yield every switch of a plan, tier by tier."""
     underlay = underlay_of(plan)
     switches = tuple(wired(plan.cluster))
-    asns = {one.name: underlay.asn(one.tier, one.number, one.group) for one in switches}
-    tiers = {one.name: one.tier for one in switches}
+    asns = {
+        switch.name: underlay.asn(switch.tier, switch.number, switch.group)
+        for switch in switches
+    }
+    tiers = {switch.name: switch.tier for switch in switches}
     tenant_of, tags = _tenants(plan.cluster), underlay.tenants
     below = _below(switches, tiers, tenant_of)
-    counts = {one.name: one.count for one in switches}
+    counts = {switch.name: switch.count for switch in switches}
     for switch in switches:
         own = below[switch.name]
         yield Router(

@@ -104,13 +104,13 @@ def runbooks(plan: Plan, name: str = "") -> Runbooks:
     raised = alerts(plan)
     written = [_runbook(row, known, raised) for row in _tables() if _fits(row, plan, known)]
     covered = {cause for row in _tables() for cause in row["causes"]}
-    rest = [_short(one, raised) for one in _first_of_each() if one.name not in covered]
+    rest = [_short(cause, raised) for cause in _first_of_each() if cause.name not in covered]
     found = [*written, *rest]
     if name:
         wanted = {slug(name), runbook_of(name)}
-        found = [one for one in found if one.name in wanted]
+        found = [runbook for runbook in found if runbook.name in wanted]
         if not found:
-            names = [one.name for one in (*written, *rest)]
+            names = [runbook.name for runbook in (*written, *rest)]
             raise UnknownName(unknown("runbook", name, sorted({*names, *covered})))
     return Runbooks(
         cluster=plan.names.cluster.text(), runbooks=tuple(found), provenance=plan.provenance
@@ -142,7 +142,7 @@ def _runbook(
     row: Mapping[str, Any], known: Mapping[str, str], raised: tuple[Alert, ...]
 ) -> Runbook:
     def lines(key: str) -> tuple[str, ...]:
-        return tuple(filled(one, known) for one in row[key])
+        return tuple(filled(item, known) for item in row[key])
 
     return Runbook(
         name=slug(row["title"]),
@@ -154,7 +154,7 @@ def _runbook(
             for command, expected in row["check"]
         ),
         apart=lines("apart"),
-        causes=tuple(_row(one) for one in _first_of_each() if one.name in row["causes"]),
+        causes=tuple(_row(cause) for cause in _first_of_each() if cause.name in row["causes"]),
         act=lines("act"),
         verify=lines("verify"),
         escalate=filled(row["escalate"], known),
@@ -172,17 +172,17 @@ def _short(cause: Cause, raised: tuple[Alert, ...]) -> Runbook:
 
 
 def _alerts(names: list[str], raised: tuple[Alert, ...]) -> Iterator[AlertNamed]:
-    for one in raised:
-        if one.cause in names:
-            yield AlertNamed(name=one.name, severity=one.severity, because=one.because)
+    for alert in raised:
+        if alert.cause in names:
+            yield AlertNamed(name=alert.name, severity=alert.severity, because=alert.because)
 
 
 def _first_of_each() -> list[Cause]:
     """Return the first row of every cause that is a fault, in the order of the tables."""
     found: dict[str, Cause] = {}
-    for one in causes():
-        if not one.benign:
-            found.setdefault(one.name, one)
+    for cause in causes():
+        if not cause.benign:
+            found.setdefault(cause.name, cause)
     return list(found.values())
 
 

@@ -34,7 +34,7 @@ def site_text(plan: Plan, router: Router, vrf: str) -> dict[str, object] | None:
     site = plan.cluster.site
     if site is None:
         return None
-    unknown = [one for one in site.maintenance if one not in _switches(plan.cluster)]
+    unknown = [text for text in site.maintenance if text not in _switches(plan.cluster)]
     if unknown:
         raise SpecError(
             f"site.maintenance: the cluster has no switch {unknown[0]}; switches are called as "
@@ -65,7 +65,7 @@ def site_text(plan: Plan, router: Router, vrf: str) -> dict[str, object] | None:
 
 @lru_cache(maxsize=16)
 def _switches(cluster: Cluster) -> frozenset[str]:
-    return frozenset(one.name for one in wired(cluster))
+    return frozenset(item.name for item in wired(cluster))
 
 
 def _management(prefix: str | None, count: int) -> tuple[str, str]:

@@ -70,5 +70,5 @@ def switch_systems() -> Mapping[str, SwitchSystem]:
 def system_of(vendor: str) -> SwitchSystem:
     """Return the system that switches of a vendor run; SONiC where no row names the vendor."""
     systems = switch_systems()
-    named = (one for one in systems.values() if vendor and one.vendor == vendor)
+    named = (system for system in systems.values() if vendor and system.vendor == vendor)
     return next(named, systems["sonic"])

@@ -138,8 +138,8 @@ def fill(
         "cluster": plan.names.cluster.text(),
         "router": router,
         "ports": ports,
-        "hosts": [one for one in ports if not one.peer_asn],
-        "fabric": [one for one in ports if one.peer_asn],
+        "hosts": [port for port in ports if not port.peer_asn],
+        "fabric": [port for port in ports if port.peer_asn],
         "vrfs": vrfs,
         "tenants": vrfs[1:],
         "inside": _inside(vrfs[1:]),
@@ -158,8 +158,8 @@ def fill(
 
 
 def _ports(router: Router, name: Callable[[int], str]) -> list[PortText]:
-    hosts = {one.port.number: one for one in router.hosts}
-    fabric = {one.port.number: one for one in router.fabric}
+    hosts = {host.port.number: host for host in router.hosts}
+    fabric = {link.port.number: link for link in router.fabric}
     return [
         PortText(
             name=name(port.number), number=port.number, peer=port.peer,
@@ -175,15 +175,15 @@ def _ports(router: Router, name: Callable[[int], str]) -> list[PortText]:
 
 
 def _vrf(vrf: Vrf, ports: Iterable[PortText]) -> VrfText:
-    by_number = {one.number: one for one in ports}
+    by_number = {port.number: port for port in ports}
     links = [
         replace(
             port, name=f"{port.name}.{vrf.tag}", vrf=vrf.name, tag=vrf.tag, parent=port.name,
-            address=f"{one.address}/{PREFIX}", peer_address=str(one.peer_address),
+            address=f"{link.address}/{PREFIX}", peer_address=str(link.peer_address),
         ) if vrf.tag else port
-        for one in vrf.fabric for port in (by_number[one.port.number],)
+        for link in vrf.fabric for port in (by_number[link.port.number],)
     ]  # fmt: skip
-    groups = dict.fromkeys("ACROSS" if one.across else "FABRIC" for one in links)
+    groups = dict.fromkeys("ACROSS" if link.across else "FABRIC" for link in links)
     return VrfText(
         name=vrf.name, tag=vrf.tag, block=vrf.block, fabric=links, groups=list(groups)
     )
@@ -193,8 +193,8 @@ def _inside(vrfs: Iterable[VrfText]) -> dict[str, list[PortText]]:
     """Return the sub-interfaces of each port."""
     found: dict[str, list[PortText]] = defaultdict(list)
     for vrf in vrfs:
-        for one in vrf.fabric:
-            found[one.parent].append(one)
+        for text in vrf.fabric:
+            found[text.parent].append(text)
     return found
 
 

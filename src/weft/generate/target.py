@@ -57,7 +57,7 @@ def declared(name: str, **own: Any) -> Target:  # noqa: ANN401 - fields of a tar
     """Return a target as its row of ``targets.toml`` has it, with what its module adds."""
     row = {"proofs": {}, "applied": "", **table("weft.generate", "targets")[name]}
     for key in ("supports", "needs"):
-        row[key] = frozenset(Feature[one] for one in row.get(key, ()))
+        row[key] = frozenset(Feature[item] for item in row.get(key, ()))
     row["proofs"] = {file: Proof[proof] for file, proof in row["proofs"].items()}
     row["applied"] = row["applied"].format(apply=row.pop("apply", ""))
     return Target(**{**row, **own})
@@ -164,7 +164,7 @@ def render(plan: Plan, names: Iterable[str]) -> Configuration:
         cluster=plan.names.cluster.text(),
         files=files,
         proofs=tuple(_proven(loaded, files)),
-        applied=tuple(Applied(target=one, how=how) for one, how in _applied(loaded).items()),
+        applied=tuple(Applied(target=text, how=how) for text, how in _applied(loaded).items()),
         left_out=_left_out(plan) if everything else (),
         provenance=plan.provenance,
     )

@@ -202,7 +202,7 @@ def _lossless_left(cluster: Cluster, tuning: Tuning, pause: Pause | None) -> Lef
         "buffer.shared_bytes": buffer.shared_bytes if pause else None,
         "queue_limit_bytes": settings.queue_limit_bytes,
         "credit_bytes": settings.credit_bytes,
-        "classes": ", ".join(one.name for one in settings.classes) or None,
+        "classes": ", ".join(item.name for item in settings.classes) or None,
     }
     yield from ((name, value, _OWN[name]) for name, value in own.items() if value is not None)
 

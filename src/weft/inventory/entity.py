@@ -92,7 +92,7 @@ def _kind(row: Mapping[str, object]) -> Kind:
         key=tuple(key),
         about=str(row["about"]),
         shown=str(row["shown"]),
-        attributes={one: Attribute(name=one, **told) for one, told in listed.items()},
+        attributes={item: Attribute(name=item, **told) for item, told in listed.items()},
         defaults=dict(row.get("defaults") or {}),  # type: ignore[call-overload]
     )
 
@@ -125,4 +125,4 @@ def within(entity: Entity) -> Iterator[Entity]:
 
 @cache
 def _by_key() -> Mapping[tuple[str, ...], str]:
-    return {one.key: one.name for one in reversed(list(kinds().values())) if one.key}
+    return {kind.key: kind.name for kind in reversed(list(kinds().values())) if kind.key}

@@ -113,7 +113,7 @@ class Inventory:
     def configure(self, entity: Entity, name: str, setting: Setting) -> None:
         """Add what a configuration sets of an attribute; equal values count once."""
         known = self.configured.setdefault(entity, {}).setdefault(name, [])
-        if all(one.value != setting.value for one in known) and len(known) < MOST_READINGS:
+        if all(item.value != setting.value for item in known) and len(known) < MOST_READINGS:
             known.append(setting)
 
     def happened(self, event: Event) -> None:
@@ -142,7 +142,9 @@ class Inventory:
     ) -> Iterator[tuple[Entity, Mapping[str, Sequence[Reading | Setting]]]]:
         """Yield the entities of a kind with what was read of them, then what is set of them."""
         yield from self.of(kind)
-        yield from ((one, found) for one, found in self.configured.items() if one.kind == kind)
+        yield from (
+            (entity, found) for entity, found in self.configured.items() if entity.kind == kind
+        )
 
     def all(self, entity: Entity, name: str) -> list[Reading]:
         """Return every reading of an attribute of an entity, in the order they were read."""
@@ -175,19 +177,23 @@ class Inventory:
 
         Several counters of a tool may be one attribute: each line is compared with its like.
         """
-        known = [one for one in self.all(entity, name) if isinstance(one.value, int | float)]
+        known = [
+            reading
+            for reading in self.all(entity, name)
+            if isinstance(reading.value, int | float)
+        ]
         if len(known) < 2:  # noqa: PLR2004 - first and last
             return None
         later = known[0].time_s != known[-1].time_s
-        if later and len({one.value for one in known}) == 1:
+        if later and len({reading.value for reading in known}) == 1:
             return 0.0
         lines: dict[str, list[float]] = {}
-        for one in known:
-            line = _DIGITS.sub("#", one.evidence.text)
-            lines.setdefault(line, []).append(float(one.value))  # type: ignore[arg-type]
+        for reading in known:
+            line = _DIGITS.sub("#", reading.evidence.text)
+            lines.setdefault(line, []).append(float(reading.value))  # type: ignore[arg-type]
         pairs = [each for each in lines.values() if len(each) > 1]
         if not pairs and later:
-            pairs = [[float(one.value) for one in known]]  # type: ignore[arg-type]
+            pairs = [[float(reading.value) for reading in known]]  # type: ignore[arg-type]
         return max((abs(each[-1] - each[0]) for each in pairs), default=None)
 
     def rename_host(self, old: str, new: str) -> None:
@@ -212,8 +218,8 @@ class Inventory:
         """
         kept: list[T] = []
         try:
-            for one in found() or ():
-                kept.append(one)  # noqa: PERF402 - what came before a failure counts
+            for t in found() or ():
+                kept.append(t)  # noqa: PERF402 - what came before a failure counts
         except Exception as error:  # noqa: BLE001 - values that nobody thought of
             why = f"{what} failed: {type(error).__name__}: {str(error)[:LONGEST_TEXT]}"
             self.files.append(FileRead(file=ALL_FILES, skipped=why, notes=(why,)))

@@ -26,9 +26,9 @@ def rows(package: str, name: str) -> Sequence[Row]:
 def tables(package: str, folder: str) -> Mapping[str, Any]:
     """Return what every YAML file of a folder holds, by the name of the file, sorted."""
     place = resources.files(package).joinpath(folder)
-    files = sorted(one.name for one in place.iterdir() if one.name.endswith(".yaml"))
-    texts = {one.removesuffix(".yaml"): place.joinpath(one) for one in files}
-    return {one: _kept(file.read_text(encoding="utf-8"), one) for one, file in texts.items()}
+    files = sorted(path.name for path in place.iterdir() if path.name.endswith(".yaml"))
+    texts = {file.removesuffix(".yaml"): place.joinpath(file) for file in files}
+    return {text: _kept(file.read_text(encoding="utf-8"), text) for text, file in texts.items()}
 
 
 def _kept(text: str, name: str) -> Any:  # noqa: ANN401 - whatever a table holds

@@ -85,8 +85,8 @@ class Inner(CompilerBase):
         """Take numba's passes, but for the last."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.passes = [
-            (self.lowering if one is NativeLowering else one, title)
-            for one, title in passes.passes
+            (self.lowering if item is NativeLowering else item, title)
+            for item, title in passes.passes
         ]
         passes.finalize()
         return [passes]

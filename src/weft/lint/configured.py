@@ -38,11 +38,11 @@ class Row:
 
         A port without a name, or that is in a variable of a shell, stands for all ports.
         """
-        for one in (getattr(fact, self.each) if self.each else ()) or ("",):
+        for item in (getattr(fact, self.each) if self.each else ()) or ("",):
             key = []
             for name in kind(self.entity).key:
                 said = self.key.get(name, "")
-                own = one if said and said == self.each else _filled(said, fact)
+                own = item if said and said == self.each else _filled(said, fact)
                 own = "" if own.startswith("$") else own
                 key.append(own or (host if name in {"host", "switch"} else ""))
             yield Entity(self.entity, tuple(key))

@@ -52,8 +52,8 @@ class Tree:
     def each(self) -> Iterator["Tree"]:
         """Yield the entries of a list; of a single value, itself."""
         if isinstance(self.value, list):
-            for number, one in enumerate(self.value):
-                yield Tree(one, self.text, self.locate, (*self.path, str(number)))
+            for number, item in enumerate(self.value):
+                yield Tree(item, self.text, self.locate, (*self.path, str(number)))
         elif self.value is not None:
             yield self
 
@@ -107,7 +107,7 @@ def read_json(text: Text) -> Tree:
 def read_yaml(text: Text) -> list[Tree]:
     """Read the documents of a YAML file; raise Malformed where it is none."""
     found = yaml_documents(text.content)
-    return [Tree(one.value, text, _Marks(one.places)) for one in found]
+    return [Tree(document.value, text, _Marks(document.places)) for document in found]
 
 
 @dataclass(frozen=True, slots=True)

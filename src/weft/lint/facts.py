@@ -119,7 +119,7 @@ class Pause(Fact):
     @property
     def flags(self) -> tuple[str, ...]:
         """Return 0 or 1 for each of the eight priorities of IEEE 802.1Q."""
-        return tuple("1" if one in self.priorities else "0" for one in range(8))
+        return tuple("1" if number in self.priorities else "0" for number in range(8))
 
     @property
     def some(self) -> str:

@@ -11,14 +11,14 @@ _VERDICTS = frozenset({"permit", "deny"})
 
 def filter_facts(top: Iterable[Section]) -> Iterator[Fact]:
     """Yield lists of prefixes, route maps, and what BGP announces."""
-    for one in top:
-        if one.starts("ip", "prefix-list"):
-            for row in [one, *one.parts]:
-                yield from _prefix(row, one.word(2))
-        elif one.starts("route-map"):
-            yield _map(one)
-        elif one.starts("router", "bgp"):
-            yield from _bgp(one)
+    for section in top:
+        if section.starts("ip", "prefix-list"):
+            for row in [section, *section.parts]:
+                yield from _prefix(row, section.word(2))
+        elif section.starts("route-map"):
+            yield _map(section)
+        elif section.starts("router", "bgp"):
+            yield from _bgp(section)
 
 
 def _prefix(row: Section, name: str) -> Iterator[PrefixRow]:

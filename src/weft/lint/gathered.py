@@ -74,10 +74,10 @@ class Gathered:
     def findings(self) -> Iterator[tuple[Entity, Finding, str]]:
         """Yield what is wrong, with the entity and what the rule is about in one sentence."""
         case = Case(self.facts)
-        switches = {one.name for one in case.switches}
-        for name, rule, one in problems(case)[0]:
-            entity = self._entity(one.seen[0], switches)
-            yield entity, finding(name, rule, one), description(name)[0]
+        switches = {switch.name for switch in case.switches}
+        for name, rule, problem in problems(case)[0]:
+            entity = self._entity(problem.seen[0], switches)
+            yield entity, finding(name, rule, problem), description(name)[0]
 
     def _entity(self, fact: Fact, switches: set[str]) -> Entity:
         """Return what a fact is about; of several ports, what they are ports of."""

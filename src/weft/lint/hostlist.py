@@ -33,8 +33,8 @@ def turned(text: str) -> str:
     ('', '09-01', '7-0019')
     """
     for inside in re2.findall(r"\[([^\]]*)\]", text):
-        for one in inside.split(","):
-            match = _RANGE.fullmatch(one.strip())
+        for part in inside.split(","):
+            match = _RANGE.fullmatch(part.strip())
             if match and match[2] and (int(match[2]) < int(match[1]) or _padded(match)):
                 return str(match[0])
     return ""
@@ -50,15 +50,15 @@ def _expand_one(part: str) -> Iterator[str]:
     choices = [
         list(_numbers(piece)) if number % 2 else [piece] for number, piece in enumerate(pieces)
     ]
-    for one in product(*choices):
-        yield "".join(one)
+    for pair in product(*choices):
+        yield "".join(pair)
 
 
 def _numbers(text: str) -> Iterator[str]:
-    for one in text.split(","):
-        match = _RANGE.fullmatch(one.strip())
+    for part in text.split(","):
+        match = _RANGE.fullmatch(part.strip())
         if match is None:
-            yield one
+            yield part
         elif match[2] is None:
             yield match[1]
         else:

@@ -40,7 +40,7 @@ def _launch(command: Command, device: str) -> Iterator[Fact]:
     tool = "torchrun" if _torch_module(command) else command.name
     yield Launch(at=command.at, device=device, tool=tool, words=command.words)
     for given in command.options("-x", "-env", "-genv", "--export"):
-        for one in given.split(",") if tool == "srun" else [given]:
-            name, equals, value = one.partition("=")
+        for part in given.split(",") if tool == "srun" else [given]:
+            name, equals, value = part.partition("=")
             if equals and is_of_job(name):
                 yield Variable(at=command.at, device=device, name=name, value=value)

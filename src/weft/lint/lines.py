@@ -26,7 +26,7 @@ def line_readers() -> Mapping[str, Reader]:
 
 def _read(row: Row, file: File) -> Iterator[facts.Fact]:
     comment, skipped = row.get("comment"), row.get("skip", "#")
-    made = [(pattern(one["pattern"]), _makers(row, one)) for one in row["rows"]]
+    made = [(pattern(item["pattern"]), _makers(row, item)) for item in row["rows"]]
     for number, line in file.lines():
         text = line.partition(comment)[0] if comment else line
         if not text.strip() or text.lstrip()[0] in skipped:

@@ -77,12 +77,12 @@ class Linted:
     @property
     def clean(self) -> bool:
         """Whether nothing is worse than a remark."""
-        return all(one.severity is Severity.INFO for one in self.findings)
+        return all(finding.severity is Severity.INFO for finding in self.findings)
 
     @property
     def partial(self) -> bool:
         """Whether a reader or a rule failed, so that something was not checked."""
-        return any(one.failed for one in self.unread)
+        return any(unread.failed for unread in self.unread)
 
 
 def causes(findings: Iterable[Finding]) -> list[list[Finding]]:
@@ -91,16 +91,16 @@ def causes(findings: Iterable[Finding]) -> list[list[Finding]]:
     Those of one rule whose fixes differ in numbers alone have one cause.
     """
     groups: dict[tuple[str, str], list[Finding]] = {}
-    for one in findings:
-        fix = "".join("#" if letter.isdigit() else letter for letter in one.fix)
-        groups.setdefault((one.rule, fix), []).append(one)
+    for finding in findings:
+        fix = "".join("#" if letter.isdigit() else letter for letter in finding.fix)
+        groups.setdefault((finding.rule, fix), []).append(finding)
     return sorted(groups.values(), key=lambda found: _ORDER[found[0].severity])
 
 
 @cache
 def all_rules() -> tuple[tuple[str, Rule], ...]:
     """Return every rule by name, sorted."""
-    return tuple(sorted(table_rules(), key=lambda one: one[0]))
+    return tuple(sorted(table_rules(), key=lambda rule: rule[0]))
 
 
 class ReaderError(Exception):
@@ -176,7 +176,7 @@ def problems(
         if name in ignore or not _is_asked(rule, case):
             continue
         try:
-            found += [(name, rule, one) for one in list(rule.check(case))]
+            found += [(name, rule, problem) for problem in list(rule.check(case))]
         except Exception as error:  # noqa: BLE001 - as of a reader
             reason = f"the rule failed: {_described(error)}"
             failed.append(Unread(name=f"rule {name}", reason=reason, failed=True))
@@ -188,8 +188,15 @@ def find(
 ) -> tuple[list[Finding], list[Unread]]:
     """Return the findings, the gravest first, then by place; and the rules that failed."""
     wrong, failed = problems(case, ignore)
-    found = [finding(name, rule, one) for name, rule, one in wrong]
-    found.sort(key=lambda one: (_ORDER[one.severity], one.at.file, one.at.line, one.rule))
+    found = [finding(name, rule, problem) for name, rule, problem in wrong]
+    found.sort(
+        key=lambda finding: (
+            _ORDER[finding.severity],
+            finding.at.file,
+            finding.at.line,
+            finding.rule,
+        )
+    )
     return list(dict.fromkeys(found)), failed
 
 

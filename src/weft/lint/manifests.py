@@ -18,12 +18,12 @@ def objects(file: File) -> Iterator[Tree]:
 
 def _objects(tree: Tree) -> Iterator[Tree]:
     if isinstance(tree.value, list):
-        for one in tree.each():
-            yield from _objects(one)
+        for item in tree.each():
+            yield from _objects(item)
     elif isinstance(tree.value, dict) and tree["kind"] and tree["apiVersion"]:
         if tree["kind"].string().endswith("List") and tree["items"]:
-            for one in tree["items"].each():
-                yield from _objects(one)
+            for item in tree["items"].each():
+                yield from _objects(item)
         elif not tree["apiVersion"].string().startswith("weft/"):
             yield tree
 

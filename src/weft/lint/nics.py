@@ -153,7 +153,7 @@ def _ethtool(command: Command) -> Iterator[facts.Fact]:
         return
     _, what, name = command.words[:3]
     if what in {"-A", "--pause"}:
-        on = [command.option(one) for one in ("rx", "tx")]
+        on = [command.option(name) for name in ("rx", "tx")]
         if any(on):
             yield _set(facts.LinkPause, command, ports=_ports(name), on="on" in on)
     elif what in {"-s", "--change"}:

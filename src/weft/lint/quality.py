@@ -22,10 +22,10 @@ def target(rows: dict[int, facts.Mapped], source: int) -> int:
 
 def traffic_classes(case: Case) -> Iterator[tuple[facts.Variable, int]]:
     """Yield the traffic classes of jobs that can be read."""
-    for one in case.variables("NCCL_IB_TC"):
-        value = whole(one.value)
+    for variable in case.variables("NCCL_IB_TC"):
+        value = whole(variable.value)
         if value is not None:
-            yield one, value
+            yield variable, value
 
 
 def overlap(first: Iterable[str], second: Iterable[str]) -> bool:

@@ -7,7 +7,7 @@ import re2
 _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _DECIMAL: Final = {letter: 1000**power for letter, power in _POWERS.items()}
 _BINARY: Final = {letter: 1024**power for letter, power in _POWERS.items()}
-_KUBERNETES: Final = _DECIMAL | {f"{one}i": size for one, size in _BINARY.items() if one}
+_KUBERNETES: Final = _DECIMAL | {f"{text}i": size for text, size in _BINARY.items() if text}
 _DOCKER: Final = _BINARY | {"b": 1}
 _SWITCH: Final = {"": 1} | {
     f"{letter}{unit}": size for letter, size in _DECIMAL.items() for unit in ("b", "bytes")

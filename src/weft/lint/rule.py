@@ -142,19 +142,21 @@ class Device(_Sorted):
 
     def table(self, kind: facts.Map) -> dict[int, facts.Mapped]:
         """Return a map of labels as its ports use it; unused tables are left out."""
-        names = {one.table for one in self.of(facts.MapUse) if one.kind is kind}
-        rows = (one for one in self.of(facts.Mapped) if one.kind is kind)
-        return {one.source: one for one in rows if not names or one.table in names}
+        names = {use.table for use in self.of(facts.MapUse) if use.kind is kind}
+        rows = (mapped for mapped in self.of(facts.Mapped) if mapped.kind is kind)
+        return {row.source: row for row in rows if not names or row.table in names}
 
     def _targets(self, kind: facts.Map) -> frozenset[int]:
         """Return where the paused priorities lead; to the same number where a map is silent."""
         rows = self.table(kind)
-        return frozenset(rows[one].target if one in rows else one for one in self.paused)
+        return frozenset(
+            rows[number].target if number in rows else number for number in self.paused
+        )
 
     @cached_property
     def paused(self) -> frozenset[int]:
         """The priorities that some port pauses."""
-        return frozenset(n for one in self.of(facts.Pause) for n in one.priorities)
+        return frozenset(n for pause in self.of(facts.Pause) for n in pause.priorities)
 
     @cached_property
     def lossless_queues(self) -> frozenset[int]:
@@ -164,22 +166,24 @@ class Device(_Sorted):
     @cached_property
     def marked(self) -> list[MarkedQueue]:
         """Every queue that has an ECN profile."""
-        direct = [one for one in self.of(facts.Marking) if not one.name]
-        named = grouped((one for one in self.of(facts.Marking) if one.name), lambda m: m.name)
+        direct = [marking for marking in self.of(facts.Marking) if not marking.name]
+        named = grouped(
+            (marking for marking in self.of(facts.Marking) if marking.name), lambda m: m.name
+        )
         return [
-            MarkedQueue(use=one, marking=one, queue=queue, ports=one.ports)
-            for one in direct
-            for queue in one.queues
+            MarkedQueue(use=marking, marking=marking, queue=queue, ports=marking.ports)
+            for marking in direct
+            for queue in marking.queues
         ] + [
-            MarkedQueue(use=use, marking=one, queue=use.queue, ports=use.ports)
+            MarkedQueue(use=use, marking=marking, queue=use.queue, ports=use.ports)
             for use in self.of(facts.QueueUse)
-            for one in named.get(use.marking, [])
+            for marking in named.get(use.marking, [])
         ]
 
     @cached_property
     def lossless_profiles(self) -> list[tuple[facts.GroupUse, facts.BufferProfile]]:
         """The buffer profiles of paused priority groups with their use."""
-        profiles = {one.name: one for one in self.of(facts.BufferProfile)}
+        profiles = {profile.name: profile for profile in self.of(facts.BufferProfile)}
         groups = self._targets(facts.Map.PAUSE_TO_GROUP)
         uses = (use for use in self.of(facts.GroupUse) if use.ingress and use.group in groups)
         return [(use, profiles[use.profile]) for use in uses if use.profile in profiles]
@@ -196,29 +200,29 @@ class Case(_Sorted):
 
     def variables(self, *names: str) -> list[Variable]:
         """Return the variables of some names, as jobs and hosts set them."""
-        return [one for one in self.of(Variable) if one.name in names]
+        return [variable for variable in self.of(Variable) if variable.name in names]
 
     def options(self, program: str, *names: str) -> list[Option]:
         """Return what is set of a program; all of it where no name is given."""
         return [
-            one
-            for one in self.of(Option)
-            if one.program == program and (not names or one.name in names)
+            option
+            for option in self.of(Option)
+            if option.program == program and (not names or option.name in names)
         ]
 
     def of_hosts(self, kind: type[F]) -> list[F]:
         """Return the facts of a kind that hosts set."""
-        return [one for one in self.of(kind) if getattr(one, "side", None) is Side.HOST]
+        return [f for f in self.of(kind) if getattr(f, "side", None) is Side.HOST]
 
     @cached_property
     def host_pauses(self) -> list[facts.Pause]:
         """What NICs pause, where they pause anything."""
-        return [one for one in self.of_hosts(facts.Pause) if one.priorities]
+        return [host for host in self.of_hosts(facts.Pause) if host.priorities]
 
     @cached_property
     def host_map(self) -> dict[int, facts.Mapped]:
         """The priority that NICs give each DSCP."""
-        return {one.source: one for one in self.of_hosts(facts.Mapped)}
+        return {host.source: host for host in self.of_hosts(facts.Mapped)}
 
     @cached_property
     def files(self) -> frozenset[str]:
@@ -228,7 +232,7 @@ class Case(_Sorted):
     @cached_property
     def rails(self) -> list[Address]:
         """The addresses of hosts that have a gateway."""
-        return [one for one in self.of_hosts(Address) if one.gateway]
+        return [host for host in self.of_hosts(Address) if host.gateway]
 
     @cached_property
     def cluster(self) -> Described | None:
@@ -241,11 +245,11 @@ class Case(_Sorted):
         """The version of NCCL, as far as anything says it."""
         if self._nccl is not None:
             return self._nccl
-        said = [one.value for one in self.variables("NCCL_VERSION")]
+        said = [variable.value for variable in self.variables("NCCL_VERSION")]
         if self.cluster is not None:
             said.append(self.cluster.cluster.nccl.version)
         parts = [text.partition("-")[0].split(".") for text in said]
-        numbers = [tuple(map(int, one)) for one in parts if all(p.isdecimal() for p in one)]
+        numbers = [tuple(map(int, part)) for part in parts if all(p.isdecimal() for p in part)]
         return min(numbers) if numbers else None
 
     @cached_property
@@ -253,7 +257,7 @@ class Case(_Sorted):
         """The kind of fabric: said by a document or a file, or seen; empty where it is open."""
         if self.cluster is not None:
             return str(self.cluster.cluster.fabric.kind)
-        meant = {one.fabric for one in self.of(facts.Meant)}
+        meant = {meant.fabric for meant in self.of(facts.Meant)}
         if len(meant) == 1:
             return meant.pop()
         infiniband = self._sees_infiniband()
@@ -268,8 +272,8 @@ class Case(_Sorted):
         return self.fabric in OF_ETHERNET
 
     def _sees_infiniband(self) -> bool:
-        kinds = {one.kind for one in self.of(facts.Network)}
-        links = {one.link_type.lower() for one in self.of(facts.Offered)}
+        kinds = {network.kind for network in self.of(facts.Network)}
+        links = {offered.link_type.lower() for offered in self.of(facts.Offered)}
         return bool(
             self.options("opensm")
             or self.of(facts.Partition)
@@ -279,10 +283,10 @@ class Case(_Sorted):
         )
 
     def _sees_roce(self) -> bool:
-        kinds = {one.kind for one in self.of(facts.Network)}
-        links = {one.link_type.lower() for one in self.of(facts.Offered)}
+        kinds = {network.kind for network in self.of(facts.Network)}
+        links = {offered.link_type.lower() for offered in self.of(facts.Offered)}
         return bool(
-            any(one.priorities for one in self.of(facts.Pause))
+            any(pause.priorities for pause in self.of(facts.Pause))
             or self.of(facts.Mark)
             or self.of(facts.Congestion)
             or kinds & {"SriovNetwork", "MacvlanNetwork", "OVSNetwork", "sriov", "macvlan"}
@@ -293,17 +297,21 @@ class Case(_Sorted):
     def sides(self) -> frozenset[Side]:
         """Who of those that must agree was read."""
         found = {
-            one.side
+            port.side
             for kind in (facts.Pause, facts.Trust, facts.Mapped, Port, Address, facts.Bond)
-            for one in cast("list[Port]", self.of(kind))
+            for port in cast("list[Port]", self.of(kind))
         }
         held = {
-            Side.JOB: any(one.name.startswith("NCCL_") for one in self.of(Variable)),
+            Side.JOB: any(variable.name.startswith("NCCL_") for variable in self.of(Variable)),
             Side.HOST: bool(self.of(facts.Mark) or self.of(facts.Congestion)),
             Side.SWITCH: bool(self.of(Speaker)),
             Side.SUBNET: bool(self.options("opensm") or self.of(facts.Partition)),
             Side.KUBERNETES: bool(
-                [one for one in self.of(facts.Container) if one.engine != "docker"]
+                [
+                    container
+                    for container in self.of(facts.Container)
+                    if container.engine != "docker"
+                ]
                 or self.of(facts.Workload)
             ),
             Side.SLURM: bool(self.of(facts.TreeSwitch) or self.options("slurm")),
@@ -326,11 +334,11 @@ class Case(_Sorted):
             Device(name, _fleet(name, folder), facts)
             for (name, folder), facts in groups.items()
             if any(
-                isinstance(one, Speaker) or getattr(one, "side", None) is Side.SWITCH
-                for one in facts
+                isinstance(fact, Speaker) or getattr(fact, "side", None) is Side.SWITCH
+                for fact in facts
             )
         ]
-        return sorted(found, key=lambda one: (one.fleet, one.name))
+        return sorted(found, key=lambda item: (item.fleet, item.name))
 
     @cached_property
     def absent(self) -> frozenset[str]:
@@ -338,12 +346,12 @@ class Case(_Sorted):
 
         A name of a port's description, or the address of the session. A host is no switch.
         """
-        hosts = {one.device for one in self.of(Address) if one.side is Side.HOST}
+        hosts = {address.device for address in self.of(Address) if address.side is Side.HOST}
         read = {switch.name for switch in self.switches}
         own = {
-            one.address.partition("/")[0]
+            address.address.partition("/")[0]
             for switch in self.switches
-            for one in switch.of(Address)
+            for address in switch.of(Address)
         }
         far = {name for switch in self.switches for name in _far_ends(switch)}
         return frozenset(far - hosts - read - own)
@@ -355,12 +363,12 @@ class Case(_Sorted):
 
 def _far_ends(switch: Device) -> Iterator[str]:
     """Yield where the sessions of a switch lead, as far as its files say."""
-    peers = {one.name: one.peer for one in switch.of(Port) if one.peer}
-    for one in switch.of(Neighbor):
-        if one.peer in peers:
-            yield peers[one.peer]
-        elif "." in one.peer and one.peer.replace(".", "").isdecimal():
-            yield one.peer
+    peers = {port.name: port.peer for port in switch.of(Port) if port.peer}
+    for neighbor in switch.of(Neighbor):
+        if neighbor.peer in peers:
+            yield peers[neighbor.peer]
+        elif "." in neighbor.peer and neighbor.peer.replace(".", "").isdecimal():
+            yield neighbor.peer
 
 
 def _fleet(device: str, folder: str) -> str:

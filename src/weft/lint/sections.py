@@ -91,7 +91,9 @@ def sections(file: File, comment: str = "!#") -> list[Section]:
 def by_hostname(file: File, read: Callable[[list[Section]], Iterator[Fact]]) -> Iterator[Fact]:
     """Yield what is read from the sections of a file, as facts of the device that it names."""
     top = sections(file)
-    name = next((one.last for one in top if one.starts("hostname")), file.text.folder)
+    name = next(
+        (section.last for section in top if section.starts("hostname")), file.text.folder
+    )
     return of_device(name, read(top))
 
 

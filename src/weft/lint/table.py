@@ -59,28 +59,28 @@ def written() -> Iterator[tuple[str, Row]]:
 def _rule(table: str, row: Row) -> Rule:
     shared = {name: row[name] for name in _OF_ROWS if name in row}
     rows = row.get("rows", () if "messages" in row else (_flaws(row["rule"]),))
-    checked = [_checked(row["rule"], {**shared, **one}) for one in rows]
+    checked = [_checked(row["rule"], {**shared, **item}) for item in rows]
     predicate = _predicate(table, row)
 
     def check(case: Case) -> Iterator[Problem]:
-        yield from (_worded(row["messages"], one) for one in predicate(case))
+        yield from (_worded(row["messages"], found) for found in predicate(case))
         reported: set[int] = set()
-        for one in checked:
-            for fact in _candidates(case, one):
+        for item in checked:
+            for fact in _candidates(case, item):
                 if id(fact) in reported and not row.get("every"):
                     continue
-                partners = _partners(case, one, fact)
+                partners = _partners(case, item, fact)
                 if partners is None:
                     continue
                 reported.add(id(fact))
-                yield _problem(case, one, fact, partners)
+                yield _problem(case, item, fact, partners)
 
     return Rule(
         layer=Layer(row["layer"]),
         severity=Severity(row["severity"]),
         reference=row["reference"],
         check=check,
-        needs=tuple(Side[one.upper()] for one in row.get("needs", ())),
+        needs=tuple(Side[need.upper()] for need in row.get("needs", ())),
         not_on=frozenset(row.get("not_on", ())),
         about=row["about"].strip(),
     )
@@ -99,8 +99,8 @@ def _predicate(table: str, row: Row) -> Callable[[Case], Found]:
     (_, subject), *others = get_type_hints(predicate).items()
 
     def found(case: Case) -> Found:
-        for one in _subjects(case, subject):
-            yield from predicate(one, case) if len(others) > 1 else predicate(one)
+        for item in _subjects(case, subject):
+            yield from predicate(item, case) if len(others) > 1 else predicate(item)
 
     return found
 
@@ -148,9 +148,9 @@ _CONVERSIONS: Final[Mapping[str, Callable[[Any], object]]] = {
 
 def _checked(rule: str, row: Row) -> Row:
     """Return a row with its tests prepared; its kinds, fields and operators are known."""
-    others = {one: _checked(rule, row[one]) for one in ("with", "without") if one in row}
+    others = {name: _checked(rule, row[name]) for name in ("with", "without") if name in row}
     when = row.get("when", {})
-    names = {"file", *(one.name for one in fields(_kind(row["of"])))}
+    names = {"file", *(field.name for field in fields(_kind(row["of"])))}
     for field, test in when.items():
         unknown = ({field} - names) | (set(_operators(test)) - OPERATORS.keys())
         if unknown:
@@ -214,12 +214,12 @@ def _matches(fact: Fact, when: Iterable[tuple[str, Prepared]]) -> bool:
 def _partners(case: Case, row: Row, fact: Fact) -> tuple[Fact, ...] | None:
     """Return the fact that a row compares with; None where one lacks, or is there in excess."""
     absent = row.get("without")
-    if absent and any(_is_partner(fact, one, absent) for one in case.of(_kind(absent["of"]))):
+    if absent and any(_is_partner(fact, item, absent) for item in case.of(_kind(absent["of"]))):
         return None
     wanted = row.get("with")
     if not wanted:
         return ()
-    found = (one for one in case.of(_kind(wanted["of"])) if _is_partner(fact, one, wanted))
+    found = (item for item in case.of(_kind(wanted["of"])) if _is_partner(fact, item, wanted))
     first = next(found, None)
     return None if first is None else (first,)
 
@@ -235,7 +235,7 @@ def _is_partner(fact: Fact, other: Fact, part: Row) -> bool:
 
 
 def _problem(case: Case, row: Row, fact: Fact, partners: tuple[Fact, ...]) -> Problem:
-    words = {one.name: _shown(getattr(fact, one.name)) for one in fields(fact)}
+    words = {field.name: _shown(getattr(fact, field.name)) for field in fields(fact)}
     words |= {"fabric": case.fabric, "other": partners[0] if partners else None}
     shown: list[Fact] = [fact, *partners]
     if row.get("cluster") and case.cluster is not None:
@@ -300,7 +300,7 @@ OPERATORS: Final[Mapping[str, Operator]] = {
     "above": _compares(lambda number, bound: number > bound),
     "at_most": _compares(lambda number, bound: number <= bound),
     "outside": lambda value, ends, fact: _is_outside(_number(value, fact), ends),
-    "any_outside": lambda value, ends, _: any(_is_outside(one, ends) for one in value or ()),
+    "any_outside": lambda value, ends, _: any(_is_outside(item, ends) for item in value or ()),
     "multiple_of": _compares(lambda number, factor: number % factor == 0),
     "power_of_two": lambda value, wanted, fact: (
         ((number := int(_number(value, fact) or 0)) & (number - 1) == 0) is wanted

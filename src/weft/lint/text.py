@@ -116,7 +116,7 @@ def _walk(content: str) -> Iterator[tuple[tuple[str, ...], int]]:
         word = token[0]
         if word in "{[":
             if stack and isinstance(stack[-1][0], int):
-                yield tuple(str(one[0]) for one in stack), token.start()
+                yield tuple(str(group[0]) for group in stack), token.start()
             stack.append([0 if word == "[" else ""])
             key_next = word == "{"
         elif word in "}]":
@@ -132,6 +132,6 @@ def _walk(content: str) -> Iterator[tuple[tuple[str, ...], int]]:
             key_next = False
         elif key_next and token[1] is not None:
             stack[-1][0] = token[1]
-            yield tuple(str(one[0]) for one in stack), token.start()
+            yield tuple(str(group[0]) for group in stack), token.start()
         elif stack and isinstance(stack[-1][0], int):
-            yield tuple(str(one[0]) for one in stack), token.start()
+            yield tuple(str(group[0]) for group in stack), token.start()

@@ -54,7 +54,7 @@ def documented() -> Mapping[str, Known]:
 @cache
 def in_library() -> frozenset[str]:
     """Return the names that stand in the library itself, documented or not."""
-    return frozenset(name for one in _table()["library"].values() for name in one)
+    return frozenset(name for item in _table()["library"].values() for name in item)
 
 
 def exists(name: str) -> bool:

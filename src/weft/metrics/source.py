@@ -77,8 +77,8 @@ class Metric:
         """
         fields = kind(self.attribute.partition(".")[0]).key
         own = self.exporter.labels
-        found = {CANONICAL[one]: own[one] for one in fields if one in own}
-        return found | {one: one for one in self.keep}
+        found = {CANONICAL[text]: own[text] for text in fields if text in own}
+        return found | {text: text for text in self.keep}
 
 
 @cache
@@ -111,8 +111,8 @@ def _metric(row: Mapping[str, Any]) -> Metric:
 
 def metrics(path: str) -> Sequence[Metric]:
     """Return the metrics of an attribute, as ``port.rate``; raise UnknownName without any."""
-    found = [one for one in all_metrics() if one.attribute == path]
+    found = [metric for metric in all_metrics() if metric.attribute == path]
     if not found:
-        known = sorted({one.attribute for one in all_metrics()})
+        known = sorted({metric.attribute for metric in all_metrics()})
         raise UnknownName(unknown("metric", path, known))
     return found

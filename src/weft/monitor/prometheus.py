@@ -66,4 +66,6 @@ class Prometheus:
 
 def _samples(labels: Mapping[str, str], values: list[Any]) -> Samples:
     numbers = ((float(time), float(value)) for time, value in values)
-    return Samples(labels=labels, values=tuple(one for one in numbers if math.isfinite(one[1])))
+    return Samples(
+        labels=labels, values=tuple(number for number in numbers if math.isfinite(number[1]))
+    )

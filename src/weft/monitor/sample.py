@@ -64,7 +64,7 @@ def _counters(*, fabric: bool) -> Iterator[Command]:
 def _patterns() -> Iterator[str]:
     yield from _STATES
     for command in _counters(fabric=False):
-        yield from (one for one in command.files if one.startswith("/sys/"))
+        yield from (file for file in command.files if file.startswith("/sys/"))
 
 
 def _lines(host: Host) -> Iterator[bytes]:

@@ -78,11 +78,11 @@ def series(inventory: Inventory) -> Iterator[Series]:
             told = kind(entity.kind).attributes[name]
             if path in exported_elsewhere():
                 continue
-            for one in _samples(path, told, entity, readings[-1]):
+            for sample in _samples(path, told, entity, readings[-1]):
                 count += 1
                 if count > MOST_SERIES:
                     return
-                yield one
+                yield sample
 
 
 def labels(entity: Entity) -> tuple[tuple[str, str], ...]:

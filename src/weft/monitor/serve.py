@@ -64,11 +64,13 @@ class Monitor:
 
     def _present(self, inventory: Inventory) -> Iterable[Series]:
         now = {
-            (one.kind, labels(one)): None for one in inventory.readings if one.kind in _PRESENCE
+            (reading.kind, labels(reading)): None
+            for reading in inventory.readings
+            if reading.kind in _PRESENCE
         }
-        for one in now:
+        for pair in now:
             if len(self.seen) < MOST_SEEN:
-                self.seen[one] = None
+                self.seen[pair] = None
         about = "whether something that was seen since the start is there now"
         for kind, own in self.seen:
             there = float((kind, own) in now)
@@ -77,24 +79,24 @@ class Monitor:
     def collect(self) -> Iterable[Metric]:
         """Return the newest sample as families of prometheus_client."""
         families: dict[tuple[str, tuple[str, ...]], Any] = {}
-        for one in self.newest:
-            names = tuple(name for name, _ in one.labels)
-            made = families.get((one.name, names))
+        for item in self.newest:
+            names = tuple(name for name, _ in item.labels)
+            made = families.get((item.name, names))
             if made is None:
-                form = CounterMetricFamily if one.type == "counter" else GaugeMetricFamily
-                made = form(one.name.removesuffix("_total"), one.about, labels=names)
-                families[one.name, names] = made
-            made.add_metric([said for _, said in one.labels], one.value)
+                form = CounterMetricFamily if item.type == "counter" else GaugeMetricFamily
+                made = form(item.name.removesuffix("_total"), item.about, labels=names)
+                families[item.name, names] = made
+            made.add_metric([said for _, said in item.labels], item.value)
         return _by_name(families.values())
 
 
 def _by_name(families: Iterable[Metric]) -> list[Metric]:
     """Join families of one name whose labels differ: a name may stand once."""
     joined: dict[str, Metric] = {}
-    for one in families:
-        known = joined.setdefault(one.name, one)
-        if known is not one:
-            known.samples.extend(one.samples)
+    for family in families:
+        known = joined.setdefault(family.name, family)
+        if known is not family:
+            known.samples.extend(family.samples)
     return list(joined.values())
 
 
@@ -256,9 +258,9 @@ def findings(inventory: Inventory, cluster: Cluster | None) -> Iterator[Series]:
     """Yield the findings of the doctor: one series a cause, 0 where nothing is found."""
     about = "how probable a cause is, as weft diagnose says it"
     found: dict[tuple[str, str], float] = {}
-    for one in diagnose(inventory, cluster).findings:
-        key = (one.cause[:LONGEST_LABEL], str(one.severity))
-        found[key] = max(found.get(key, 0.0), one.probability_ratio)
+    for finding in diagnose(inventory, cluster).findings:
+        key = (finding.cause[:LONGEST_LABEL], str(finding.severity))
+        found[key] = max(found.get(key, 0.0), finding.probability_ratio)
     for (cause, severity), probability in found.items():
         own = (("cause", cause), ("severity", severity))
         yield Series(FINDING, about, "gauge", own, probability)

@@ -156,10 +156,10 @@ def week(asked: Asked, history_url: str | None = None) -> Week:
     """Return what a time cost and changed. Raises Unreadable where no server answers."""
     sound = predict(asked.plan.cluster, asked.job)
     counted = list(_caused(episodes(asked), asked.plan))
-    losses = sorted(_losses(counted, asked), key=lambda one: -_usd(one))
+    losses = sorted(_losses(counted, asked), key=lambda loss: -_usd(loss))
     nothing = Estimate(0.0, 0.0, 0.0)
-    lost_s = _total(one.lost_s for one in losses) or nothing
-    usd = _total(one.usd for one in losses) or nothing
+    lost_s = _total(loss.lost_s for loss in losses) or nothing
+    usd = _total(loss.usd for loss in losses) or nothing
     return Week(
         cluster=asked.plan.names.cluster.text(), job=asked.job.model.name, gpus=sound.gpus,
         begin_s=asked.begin_s, end_s=asked.end_s, busy_ratio=_busy(asked),
@@ -179,11 +179,11 @@ def week(asked: Asked, history_url: str | None = None) -> Week:
 
 def _total(parts: Iterable[Estimate | None]) -> Estimate | None:
     """Add what has a price; episodes of one kind err together, so their bands add up too."""
-    known = [one for one in parts if one is not None]
+    known = [part for part in parts if part is not None]
     if not known:
         return None
     return Estimate(
-        *(sum(getattr(one, end) for one in known) for end in ("value", "low", "high"))
+        *(sum(getattr(estimate, end) for estimate in known) for end in ("value", "low", "high"))
     )
 
 
@@ -195,8 +195,8 @@ def episodes(asked: Asked) -> Iterator[Episode]:
     """Yield when each alert fired, and where."""
     step_s = max(1.0, asked.lasting_s / LOOKS)
     query = 'ALERTS{alertstate="firing",cause!=""}'
-    for one in asked.server.over(query, asked.begin_s, asked.end_s, step_s):
-        yield from _spans(one, step_s)
+    for samples in asked.server.over(query, asked.begin_s, asked.end_s, step_s):
+        yield from _spans(samples, step_s)
 
 
 def _spans(one: Samples, step_s: float) -> Iterator[Episode]:
@@ -224,32 +224,32 @@ def _caused(found: Iterator[Episode], plan: Plan) -> Iterator[Episode]:
     for source, target in inhibitions(alerts(plan)):
         above.setdefault(target.name, set()).add(source.name)
     listed = list(found)
-    for one in listed:
+    for episode in listed:
         if not any(
-            other.alert in above.get(one.alert, ())
-            and other.labels.get("instance") == one.labels.get("instance")
-            and other.begin_s <= one.end_s
-            and one.begin_s <= other.end_s
+            other.alert in above.get(episode.alert, ())
+            and other.labels.get("instance") == episode.labels.get("instance")
+            and other.begin_s <= episode.end_s
+            and episode.begin_s <= other.end_s
             for other in listed
         ):
-            yield one
+            yield episode
 
 
 def _losses(found: Sequence[Episode], asked: Asked) -> Iterator[Loss]:
-    by_name = {one.name: one for one in alerts(asked.plan)}
+    by_name = {alert.name: alert for alert in alerts(asked.plan)}
     groups: dict[str, list[Episode]] = {}
-    for one in found:
-        groups.setdefault(one.alert, []).append(one)
+    for episode in found:
+        groups.setdefault(episode.alert, []).append(episode)
     for name, same in groups.items():
         alert = by_name.get(name)
-        prices = [(_priced(alert, one, asked), one) for one in same if alert]
-        told = [(cost, one) for cost, one in prices if cost]
+        prices = [(_priced(alert, episode, asked), episode) for episode in same if alert]
+        told = [(cost, episode) for cost, episode in prices if cost]
         yield Loss(
             alert=name, severity=same[0].severity, cause=same[0].cause, episodes=len(same),
-            places=tuple(dict.fromkeys(one.place for one in same)),
-            lasted_s=sum(one.lasted_s for one in same),
-            lost_s=_total(_lost_s(*one) for one in told),
-            usd=_total(_paid(*one) for one in told),
+            places=tuple(dict.fromkeys(episode.place for episode in same)),
+            lasted_s=sum(episode.lasted_s for episode in same),
+            lost_s=_total(_lost_s(*pair) for pair in told),
+            usd=_total(_paid(*pair) for pair in told),
             how=told[0][0].fault if told else "",
         )  # fmt: skip
 
@@ -309,7 +309,7 @@ def _questions(asked: Asked, ask: str) -> Iterator[Mapping[str, Any]]:
 def _worst(asked: Asked) -> Iterator[Worst]:
     for row in _questions(asked, "worst"):
         found = asked.server.now(asked.filled(row["expr"]), asked.end_s)
-        places = [(_place(one.labels), one.values[0][1]) for one in found]
+        places = [(_place(samples.labels), samples.values[0][1]) for samples in found]
         if places:
             yield Worst(title=row["title"], unit=row["unit"], places=tuple(places))
 
@@ -319,8 +319,8 @@ def _changed(asked: Asked) -> Iterator[Changed]:
         # A day (or an hour) of averages lies before either time.
         then_s = asked.begin_s + min(DAY_S, asked.lasting_s / 2)
         ends = [
-            {_place(one.labels): one.values[0][1]
-             for one in asked.server.now(asked.filled(row["expr"]), at_s)}
+            {_place(samples.labels): samples.values[0][1]
+             for samples in asked.server.now(asked.filled(row["expr"]), at_s)}
             for at_s in (then_s, asked.end_s)
         ]  # fmt: skip
         for place, before in ends[0].items():
@@ -334,9 +334,9 @@ def _changed(asked: Asked) -> Iterator[Changed]:
 def _benchmarks(asked: Asked, url: str | None) -> Iterator[tuple[str, Change]]:
     if url is None:
         return
-    for one in history(url).series:
-        if one.change is not None and _within(one.change, asked):
-            yield f"{one.operation} on {len(one.hosts)} hosts", one.change
+    for series in history(url).series:
+        if series.change is not None and _within(series.change, asked):
+            yield f"{series.operation} on {len(series.hosts)} hosts", series.change
 
 
 def _within(change: Change, asked: Asked) -> bool:

@@ -131,7 +131,7 @@ def through(graph: Graph, ways: Walk, middle: Ints, turn: tuple[Ints, Ints]) -> 
     mesh = graph.layout.wiring
     assert isinstance(mesh, Mesh), "only groups that are joined directly have one between them"
     ends = _ends(graph, ways, mesh)
-    first, second = (one % mesh.links_per_pair for one in turn)
+    first, second = (ndarray % mesh.links_per_pair for ndarray in turn)
     out, into = _gateways(graph, mesh, ends.base, (ends.here, middle), first)
     away, home = _gateways(graph, mesh, ends.base, (middle, ends.there), second)
     leaves = mesh.group.leaves

@@ -76,7 +76,7 @@ class Fabric(FabricFacts):
     def effects(self, state: str) -> tuple[str, ...]:
         """Say what packets show of a state of tuning that closed forms have no factor for."""
         found = shares.effects(self.name, state)
-        return tuple(f"{self.title} {state}, simulated: {one.said}" for one in found)
+        return tuple(f"{self.title} {state}, simulated: {effect.said}" for effect in found)
 
     def _sources(self, share: Sourced, factor: shares.Factor, mode: str) -> str:
         found = shares.find(self.name, factor, mode)

@@ -84,7 +84,7 @@ def links_of(network: Graph, faults: tuple[Fault, ...]) -> tuple[tuple[int, floa
     found: dict[int, float] = {}
     for number, fault in enumerate(faults):
         places = places_of(network, fault)
-        place = places[sum(one.part == fault.part for one in faults[:number]) % len(places)]
+        place = places[sum(item.part == fault.part for item in faults[:number]) % len(places)]
         if fault.part in TIERS:
             touched = np.flatnonzero((network.source == place) | (network.target == place))
         else:

@@ -285,7 +285,7 @@ def _check_paths(reading: _Reading, links: Links) -> None:
         at = graph.target[link]
         astray = np.flatnonzero((at < base) & (at != port))
         if len(astray):
-            raise _astray(reading, *(int(one[astray[0]]) for one in (switch, port, at)))
+            raise _astray(reading, *(int(ndarray[astray[0]]) for ndarray in (switch, port, at)))
         under_way = at >= base
         switch, port = at[under_way] - base, port[under_way]
         if not len(switch):
@@ -321,7 +321,7 @@ def _loop(reading: _Reading, links: Links, switch: int, port: int) -> SpecError:
     while len(circle) == 1 or circle[-1] != switch:
         after = int(graph.target[links[circle[-1], port]]) - graph.first[0]
         circle.append(after)
-    round_it = " to ".join(reading.switch_name(one) for one in circle)
+    round_it = " to ".join(reading.switch_name(number) for number in circle)
     return SpecError(
         f"{reading.entry(switch, port)}: goes in a circle, {round_it}; route the subnet again"
     )

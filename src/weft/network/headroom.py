@@ -119,7 +119,7 @@ def cable_class_m(cable_m: float) -> int:
     >>> cable_class_m(30), cable_class_m(5)
     (40, 5)
     """
-    return next((one for one in CABLES_M if one >= cable_m), ceil(cable_m))
+    return next((name for name in CABLES_M if name >= cable_m), ceil(cable_m))
 
 
 def _quanta(gbit: float) -> float:

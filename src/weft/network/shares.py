@@ -25,7 +25,7 @@ FLOWS: Final = Source(
     kind=Kind.CODE,
     title="weft's flow engine: cells of fits/flow_shares.toml, docs/explanation/flow-shares.md",
 )
-ENGINES: Final = {one.key: one for one in (PACKETS, FLOWS)}
+ENGINES: Final = {source.key: source for source in (PACKETS, FLOWS)}
 Factor = Literal["load_balancing", "tuning"]
 
 
@@ -108,7 +108,7 @@ class Effect:
 def effects(fabric: str, state: str) -> tuple[Effect, ...]:
     """Return what was simulated of a fabric in a state of tuning beside its factors.
 
-    >>> [one.name for one in effects("roce", "default")][:5]
+    >>> [effect.name for effect in effects("roce", "default")][:5]
     ['incast_4', 'incast_16', 'incast_64', 'tail', 'beside_jobs']
     """
     of_state = effects_under(f"{fabric}_{state}")
@@ -117,7 +117,7 @@ def effects(fabric: str, state: str) -> tuple[Effect, ...]:
 
 def effects_under(settings: str) -> tuple[Effect, ...]:
     """Return what was simulated under some network settings beside factors."""
-    return tuple(one for one in _effects() if one.settings == settings)
+    return tuple(effect for effect in _effects() if effect.settings == settings)
 
 
 @cache

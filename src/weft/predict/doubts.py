@@ -48,7 +48,7 @@ def scenario_doubts(scenario: Scenario) -> tuple[str, ...]:
     """Return what a scenario sets that changes nothing, or does what few would want."""
     network = scenario.network
     parts = network.classes or (network,)
-    controls = {one.flow_control or network.flow_control for one in parts}
+    controls = {part.flow_control or network.flow_control for part in parts}
     return (
         *_pause_doubts(network, controls),
         *_loss_doubts(network),

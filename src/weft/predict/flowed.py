@@ -178,8 +178,8 @@ def _by_class(
     of_team = np.zeros(int(team.max()) + 1, np.int64)
     of_team[team] = number
     return Classes(
-        of_flow=of_team, weight=np.array([one.weight for one in classes]),
-        priority=np.array([one.priority for one in classes]),
+        of_flow=of_team, weight=np.array([settings.weight for settings in classes]),
+        priority=np.array([settings.priority for settings in classes]),
     )  # fmt: skip
 
 
@@ -317,7 +317,7 @@ def _detoured(
     pool = np.concatenate([first, first.max() + 1 + np.arange(len(alive) - links)])
     crosses = schedule.real & (taken < links).any(axis=1) & (taken >= 0).any(axis=1)
     number = np.flatnonzero(crosses)
-    ends = [one[number] // fabric.lanes for one in (flows.source, flows.target)]
+    ends = [ndarray[number] // fabric.lanes for ndarray in (flows.source, flows.target)]
     asked = Demands(
         source=ends[0] // fabric.planes, target=ends[1] // fabric.planes,
         size_bytes=flows.size_bytes[number].astype(float), plane=ends[0] % fabric.planes,

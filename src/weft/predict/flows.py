@@ -313,7 +313,7 @@ def while_failed(names: Sequence[str]) -> Engine:
     def key(cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern, int]:
         pattern, hosts = _key(cluster, operation, group)
         network = network_graph(pattern.cluster)
-        there = tuple(one for one in asked if len(places_of(network, one)))
+        there = tuple(fault for fault in asked if len(places_of(network, fault)))
         return replace(pattern, ratio=links_of(network, there)), hosts
 
     return replace(FLOW_ENGINE, key=key)
@@ -328,9 +328,11 @@ def put(cluster: Cluster, closed: CollectiveTime, share: Estimate, said: str) ->
     kept = [kind.tuned(choice.tuning)] if choice.tuning != "tuned" else []
     spread = balancing_of(cluster) in REORDERED and far.far_ratio > 0
     kept += [kind.balanced(choice.load_balancing)] if spread else []
-    for one in kept:
+    for sourced in kept:
         share = Estimate(
-            share.value * one.value, share.low * one.low, min(1.0, share.high * one.high)
+            share.value * sourced.value,
+            share.low * sourced.low,
+            min(1.0, share.high * sourced.high),
         )
     found = with_ratio(path, closed, share, said, limit="flows")
     factors = [kind.tuning_assumption(choice.tuning)] if choice.tuning != "tuned" else []

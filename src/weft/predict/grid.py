@@ -74,16 +74,16 @@ def grid(
     """
     if not 1 <= len(axes) <= MOST_AXES:
         raise SpecError(f"{len(axes)} keys are swept; one gives a curve, two give a map")
-    if len({one.key for one in axes}) != len(axes):
+    if len({axis.key for axis in axes}) != len(axes):
         raise SpecError(f"{axes[0].key} is swept twice; give all its values once")
-    combinations = list(product(*(one.values for one in axes)))
+    combinations = list(product(*(axis.values for axis in axes)))
     if len(combinations) > MOST_POINTS:
         raise SpecError(f"{len(combinations)} points are more than {MOST_POINTS}")
     points: list[GridPoint] = []
     subjects: dict[str, Provenance] = {}
     first: WeftError | None = None
     for values in combinations:
-        named = dict(zip((one.key for one in axes), values, strict=True))
+        named = dict(zip((axis.key for axis in axes), values, strict=True))
         try:
             about, measures, provenance = run(named)
         except WeftError as error:

@@ -50,7 +50,7 @@ def predict_service(cluster: Cluster, service: Inference) -> ServicePrediction:
         cluster=cluster,
         service=resolved,
         gpus=gpus,
-        **{one.name: getattr(found, one.name) for one in fields(found)},
+        **{field.name: getattr(found, field.name) for field in fields(found)},
         tokens_per_s_per_gpu=found.tokens_per_s.map(lambda rate: rate / gpus),
         cost=cost,
         usd_per_1m_tokens=combine(

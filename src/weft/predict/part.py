@@ -76,4 +76,4 @@ def _smaller(cluster: Cluster, hosts: int) -> Cluster | None:
             continue
         if LEAST_LEAF_HOSTS <= plan.hosts_per_unit <= hosts // LEAST_LEAVES:
             found.append((plan.hosts_per_unit, one))
-    return max(found, key=lambda one: one[0])[1] if found else None
+    return max(found, key=lambda item: item[0])[1] if found else None

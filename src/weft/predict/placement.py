@@ -100,15 +100,17 @@ def place(
             _Draw(cluster=cluster, network=network, placement=name, seed=seed) for seed in SEEDS
         ]
         drawn = [_drawn(draw, jobs, need) for draw in draws]
-        step_s = tuple(_over_seeds(one.step_s[at] for one in drawn) for at in range(len(jobs)))
+        step_s = tuple(
+            _over_seeds(item.step_s[at] for item in drawn) for at in range(len(jobs))
+        )
         alone_s = tuple(
-            _over_seeds(one.alone_s[at] for one in drawn) for at in range(len(jobs))
+            _over_seeds(item.alone_s[at] for item in drawn) for at in range(len(jobs))
         )
         base = found[0].step_s if found else step_s
         gain = tuple(1 - now.value / was.value for now, was in zip(step_s, base, strict=True))
         found.append(Placed(placement=name, step_s=step_s, alone_s=alone_s, gain_ratio=gain))
         shown = shown or [
-            next(one.ends[at] for one in drawn if one.step_s[at] == step_s[at].value)
+            next(item.ends[at] for item in drawn if item.step_s[at] == step_s[at].value)
             for at in range(len(jobs))
         ]  # fmt: skip
     return tuple(found), shown
@@ -142,8 +144,8 @@ def _by_topology(network: Graph, need: Sequence[int], _rng: np.random.Generator)
         while left:
             fits = [leaf for leaf, hosts in free.items() if len(hosts) >= left]
             leaf = (
-                min(fits, key=lambda one: len(free[one])) if fits
-                else max(free, key=lambda one: len(free[one]))
+                min(fits, key=lambda fit: len(free[fit])) if fits
+                else max(free, key=lambda item: len(free[item]))
             )  # fmt: skip
             taken += free[leaf][:left]
             free[leaf] = free[leaf][left:]
@@ -176,8 +178,8 @@ def _drawn(
         _together(network, rates, [run], [own], [1])[0]
         for run, own in zip(runs, sent, strict=True)
     ]
-    times = [one * run.job.steps for (one, _), run in zip(alone, runs, strict=True)]
-    repeats = [min(MOST_REPEATS, max(1, round(max(times) / one))) for one in times]
+    times = [value * run.job.steps for (value, _), run in zip(alone, runs, strict=True)]
+    repeats = [min(MOST_REPEATS, max(1, round(max(times) / time))) for time in times]
     both = _together(network, rates, runs, sent, repeats) if len(jobs) > 1 else alone
     return Drawn(
         step_s=[step for step, _ in both], alone_s=[step for step, _ in alone],
@@ -214,11 +216,11 @@ def _together(
             count, size = np.zeros(run.flows + 1, np.int64), np.zeros(run.flows + 1)
             delay = np.append(run.lasting_s, 0.0)
             at = run.instance_flows
-            count[at] = [len(one.links) for one in own]
-            size[at] = [one.wire_s * line for one in own]
-            delay[at] = [one.fixed_s for one in own]
-            links += [one.links for one in own]
-            weights += [one.weight for one in own]
+            count[at] = [len(sent.links) for sent in own]
+            size[at] = [sent.wire_s * line for sent in own]
+            delay[at] = [sent.fixed_s for sent in own]
+            links += [sent.links for sent in own]
+            weights += [sent.weight for sent in own]
             # The last flow of a turn ends it: all of the turn before it, the next one after it.
             inside = np.stack([np.arange(run.flows), np.full(run.flows, run.flows)], axis=1)
             rows = [run.pairs + first, inside + first]
@@ -276,19 +278,19 @@ def _sent(
     cluster, job = draw.cluster, run.job
     known: dict[tuple[Operation, tuple[int, ...]], tuple[Ints, Floats]] = {}
     found = []
-    for one, (estimate, factor) in zip(job.instances, times, strict=True):
-        group = None if one.operation is None else group_of(one, job, cluster)
-        if group is None or one.operation is None or group.domains == 1:
+    for instance, (estimate, factor) in zip(job.instances, times, strict=True):
+        group = None if instance.operation is None else group_of(instance, job, cluster)
+        if group is None or instance.operation is None or group.domains == 1:
             nothing = np.zeros(0, np.int64), np.zeros(0)
             found.append(_Sent(*nothing, wire_s=0.0, fixed_s=estimate.value * factor))
             continue
-        key = one.operation, one.ranks
+        key = instance.operation, instance.ranks
         if key not in known:
-            known[key] = _links(draw, job, one, group, hosts)
+            known[key] = _links(draw, job, instance, group, hosts)
         if len(job.traced_ranks) > 1:  # neighbours are traced, and share NICs as flows
             side = max(1, min(group.neighbours, cluster.host.nics))
             group = replace(group, neighbours=side)
-        fixed, wire = parts_of(cluster, one.operation, one.size_bytes, group)
+        fixed, wire = parts_of(cluster, instance.operation, instance.size_bytes, group)
         found.append(_Sent(*known[key], wire_s=wire * factor, fixed_s=fixed * factor))
     return found
 

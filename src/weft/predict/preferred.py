@@ -54,7 +54,7 @@ def choices(cluster: Cluster) -> Choices:
     for operation in OPERATIONS:
         tried = [engine.preference(cluster, operation, size, group) for size in SIZES_BYTES]
         found += _ranges(operation, tried)
-        untold += sum(1 < one.gain_ratio <= one.band_ratio for one in tried)
+        untold += sum(1 < item.gain_ratio <= item.band_ratio for item in tried)
     return Choices(
         hosts=cluster.hosts, ranks=cluster.gpus, preferred=tuple(found), untold=untold
     )
@@ -63,15 +63,15 @@ def choices(cluster: Cluster) -> Choices:
 def _ranges(operation: Operation, tried: list[Preference]) -> Iterator[Preferred]:
     """Yield one range for neighbouring sizes that prefer the same pair."""
     held: Preferred | None = None
-    for one in tried:
-        told = one.gain_ratio > one.band_ratio
-        longer = held and told and _longer(held, one)
+    for item in tried:
+        told = item.gain_ratio > item.band_ratio
+        longer = held and told and _longer(held, item)
         if longer:
             held = longer
             continue
         if held is not None:
             yield held
-        held = _range(operation, one) if told else None
+        held = _range(operation, item) if told else None
     if held is not None:
         yield held
 

@@ -142,7 +142,7 @@ class Prober:
             self._count(cluster, asked)
 
     def _count(self, cluster: Cluster, asked: Iterable[tuple[Operation, Group]]) -> None:
-        keys = {self.engine.key(cluster, *one) for one in asked if one[1].domains > 1}
+        keys = {self.engine.key(cluster, *pair) for pair in asked if pair[1].domains > 1}
         self.planned += sum(key not in self.found for key in keys)
 
     def collective(self, end: str = "value") -> Callable[..., CollectiveTime]:
@@ -243,8 +243,8 @@ def sweep(
         raise KeyboardInterrupt
     if probed is None:
         missing = tuple(prober.missing)
-        return [replace(one, assumptions=(*one.assumptions, *missing)) for one in closed]
-    return [prober.engine.put(cluster, one, probed.share, probed.said) for one in closed]
+        return [replace(item, assumptions=(*item.assumptions, *missing)) for item in closed]
+    return [prober.engine.put(cluster, item, probed.share, probed.said) for item in closed]
 
 
 def kind_of(operation: Operation) -> str:
@@ -293,7 +293,7 @@ def _plain(cluster: Cluster) -> Cluster:
     fabric, topology = cluster.fabric, cluster.topology
     rate = fabric.link_bytes_per_s or cluster.host.nic_bytes_per_s
     gbit = gbit_from_rate(rate / topology.planes)
-    usual = rate_from_gbit(min(USUAL_GBIT, key=lambda one: abs(log2(one / gbit))))
+    usual = rate_from_gbit(min(USUAL_GBIT, key=lambda item: abs(log2(item / gbit))))
     host = cluster.host.with_(nic="", nic_bytes_per_s=usual, pcie_bytes_per_s=None, server="")
     return Cluster.model_construct(
         name="part", hosts=cluster.hosts, host=host,

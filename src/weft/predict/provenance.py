@@ -46,7 +46,7 @@ def provenance(
     if clusters:
         from weft.predict.doubts import doubts  # noqa: PLC0415 - as above
 
-        odd = [doubt for one in clusters for doubt in doubts(one)]
+        odd = [doubt for cluster in clusters for doubt in doubts(cluster)]
     digest = hashlib.sha256()
     for spec in specs:
         digest.update(spec.model_dump_json().encode())
@@ -65,7 +65,7 @@ def provenance(
 def _clusters(specs: Sequence["Part"]) -> list["Cluster"]:
     from weft.spec.cluster import Cluster  # noqa: PLC0415 - as above
 
-    return [one for one in specs if isinstance(one, Cluster)]
+    return [spec for spec in specs if isinstance(spec, Cluster)]
 
 
 def _overlay_name(cluster: "Cluster") -> str | None:

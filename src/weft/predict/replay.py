@@ -125,12 +125,12 @@ def replay(
         from weft.predict.placement import place  # noqa: PLC0415 - it compiles kernels
 
         placed, shown = place(
-            cluster, [(Run(one), scaled(one, cluster, traced_on)) for one in late],
+            cluster, [(Run(item), scaled(item, cluster, traced_on)) for item in late],
             placements or ("packed",),
         )  # fmt: skip
     found = tuple(
-        _job(one, other, cluster, traced_on, ends)
-        for one, other, ends in zip(late, early, shown, strict=True)
+        _job(item, other, cluster, traced_on, ends)
+        for item, other, ends in zip(late, early, shown, strict=True)
     )
     if placed:
         found = tuple(map(_with_flows, found, placed[0].step_s))
@@ -149,14 +149,16 @@ def scaled(
     engine predicts is its traced time.
     """
     found: list[tuple[Estimate, float]] = []
-    for one in job.instances:
-        if one.operation is None:
-            found.append((Estimate(one.traced_s, one.traced_s, one.traced_s), 1.0))
+    for instance in job.instances:
+        if instance.operation is None:
+            found.append(
+                (Estimate(instance.traced_s, instance.traced_s, instance.traced_s), 1.0)
+            )
             continue
-        new = predicted(one, job, cluster)
+        new = predicted(instance, job, cluster)
         factor = 1.0
-        if traced_on is not None and one.traced_s > 0:
-            factor = one.traced_s / predicted(one, job, traced_on).value
+        if traced_on is not None and instance.traced_s > 0:
+            factor = instance.traced_s / predicted(instance, job, traced_on).value
         if traced_on == cluster:
             new = Estimate(new.value, new.value, new.value)
         found.append((new, factor))
@@ -184,13 +186,13 @@ def _job(
     runs = [run] if late is early else [run, Run(early)]
     both = [times, *(scaled(other.job, cluster, traced_on) for other in runs[1:])]
     every = [
-        _last(one.replayed(_column(own, end)))
-        for one, own in zip(runs, both, strict=True) for end in ("low", "value", "high")
+        _last(run.replayed(_column(own, end)))
+        for run, own in zip(runs, both, strict=True) for end in ("low", "value", "high")
     ]  # fmt: skip
     compute, exposed = _exposed(run, flows or ends)
     before = None
-    if late.traced_s is not None or all(one.traced_s > 0 for one in late.instances):
-        before = run.replayed(np.array([one.traced_s for one in late.instances]))
+    if late.traced_s is not None or all(instance.traced_s > 0 for instance in late.instances):
+        before = run.replayed(np.array([instance.traced_s for instance in late.instances]))
     waited = None if before is None else _exposed(run, before)[1]
     return JobReplay(
         name=late.name, ranks=late.ranks, traced_ranks=len(late.traced_ranks), steps=steps,
@@ -214,7 +216,7 @@ def _modelled(run: Run, traced_on: Cluster) -> Estimate:
 
 
 def _column(times: Iterable[tuple[Estimate, float]], end: str) -> Floats:
-    return np.array([getattr(one, end) * factor for one, factor in times])
+    return np.array([getattr(time, end) * factor for time, factor in times])
 
 
 def _last(ends: Ends) -> float:
@@ -227,7 +229,9 @@ def _exposed(run: Run, ends: Ends) -> tuple[float, dict[int, float]]:
     Time in which several collectives run and nothing is computed is shared by them.
     """
     rank = run.job.traced_ranks[0]
-    instance_of = {m: at for at, one in enumerate(run.job.instances) for m in one.members}
+    instance_of = {
+        m: at for at, instance in enumerate(run.job.instances) for m in instance.members
+    }
     edges: list[tuple[float, int, int]] = []
     for at, node in enumerate(run.job.nodes):
         if node.rank != rank:
@@ -240,11 +244,11 @@ def _exposed(run: Run, ends: Ends) -> tuple[float, dict[int, float]]:
     exposed: dict[int, float] = defaultdict(float)
     computed, before = 0.0, 0.0
     for time_s, change, what in edges:
-        running = [one for one, count in active.items() if count > 0]
+        running = [number for number, count in active.items() if count > 0]
         if -1 in running:
             computed += time_s - before
-        for one in () if -1 in running else running:
-            exposed[one] += (time_s - before) / len(running)
+        for number in () if -1 in running else running:
+            exposed[number] += (time_s - before) / len(running)
         active[what] += change
         if not active[what]:
             del active[what]
@@ -266,11 +270,11 @@ def _collectives(
     job, rank = run.job, run.job.traced_ranks[0]
     (times, ends), (exposed, waited) = took, waits
     calls_of: dict[tuple[str, int, int, float], list[int]] = defaultdict(list)
-    for at, one in enumerate(job.instances):
-        if any(job.nodes[member].rank == rank for member in one.members):
-            hosts = len({member // cluster.gpus_per_domain for member in one.ranks})
-            name = one.name if one.operation is None else one.operation.value
-            calls_of[name, len(one.ranks), hosts, one.size_bytes].append(at)
+    for at, instance in enumerate(job.instances):
+        if any(job.nodes[member].rank == rank for member in instance.members):
+            hosts = len({member // cluster.gpus_per_domain for member in instance.ranks})
+            name = instance.name if instance.operation is None else instance.operation.value
+            calls_of[name, len(instance.ranks), hosts, instance.size_bytes].append(at)
     took_s = ends.end_s[run.instance_flows] - ends.begin_s[run.instance_flows]
     rows = [
         CollectiveReplay(
@@ -318,9 +322,14 @@ def _provenance(
         said.append(ALONE)
     if any(not job.waits_recorded and job.traced_s is not None for job in jobs):
         said.append(WAITS)
-    kept = sorted({
-        one.name for job in jobs for one in job.instances if one.operation is None
-    })  # fmt: skip
+    kept = sorted(
+        {
+            instance.name
+            for job in jobs
+            for instance in job.instances
+            if instance.operation is None
+        }
+    )
     if kept:
         said.append(f"keeps its traced time, not predicted: {', '.join(kept)}")
     said += [note for job in jobs for note in job.notes]

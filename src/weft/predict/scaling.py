@@ -69,11 +69,11 @@ def scaling(
     first = _tokens_per_s_per_gpu(found[0])
     points = tuple(
         Point(
-            gpus=one.gpus,
-            prediction=one,
-            efficiency_ratio=one.tokens_per_s.map(_share_of(first * one.gpus)),
+            gpus=item.gpus,
+            prediction=item,
+            efficiency_ratio=item.tokens_per_s.map(_share_of(first * item.gpus)),
         )
-        for one in found
+        for item in found
     )
     return Scaling(cluster=cluster, job=job, points=points, skipped=tuple(skipped))
 

@@ -168,14 +168,14 @@ def sweep(
         return _as_flows(scenarios)
     if fidelity != "packet":
         raise SpecError(f"no fidelity of a scenario is called {fidelity!r}; flow or packet")
-    seeds = sum(len(one.seeds) for one in scenarios)
-    fabrics = [scenario_fabric(one) for one in scenarios]
+    seeds = sum(len(scenario.seeds) for scenario in scenarios)
+    fabrics = [scenario_fabric(scenario) for scenario in scenarios]
     board, interrupted = _Board(), False
     threads = min(seeds, workers or os.cpu_count() or 1)
     with ThreadPoolExecutor(threads) as pool:
         tasks = {
-            pool.submit(_run, board, fabrics[place], one, (place, seed))
-            for place, one in enumerate(scenarios) for seed in one.seeds
+            pool.submit(_run, board, fabrics[place], scenario, (place, seed))
+            for place, scenario in enumerate(scenarios) for seed in scenario.seeds
         }  # fmt: skip
         try:
             pending = tasks
@@ -235,16 +235,16 @@ def _sweep(
 ) -> Sweep:
     parts = [
         part
-        for one, fabric in zip(scenarios, fabrics, strict=True)
-        for part in (one.cluster, _by_content(one, fabric))
+        for scenario, fabric in zip(scenarios, fabrics, strict=True)
+        for part in (scenario.cluster, _by_content(scenario, fabric))
     ]
-    said = dict.fromkeys(line for one in simulations for line in one.provenance.assumptions)
+    said = dict.fromkeys(line for item in simulations for line in item.provenance.assumptions)
     made = provenance(*parts, sources=(), assumptions=tuple(said))
     seed = scenarios[0].seeds[0]
     return Sweep(
         simulations=simulations,
         complete=len(simulations) == len(scenarios) and all(s.complete for s in simulations),
-        left_out=tuple(one.name for one in scenarios[len(simulations) :]),
+        left_out=tuple(scenario.name for scenario in scenarios[len(simulations) :]),
         provenance=replace(made, engine="packet", models=PACKET_EFFECTS, seed=seed),
     )
 
@@ -312,12 +312,12 @@ def _result(
     first = seen[0]
     return Simulation(
         scenario=first.scenario,
-        complete=not interrupted and all(one.complete for one in seen),
+        complete=not interrupted and all(item.complete for item in seen),
         interrupted=interrupted,
         settings=_settings(first),
         traffic=simulated.traffic(seen),
         jobs=simulated.jobs(seen, _alone(seen) if not interrupted else ()),
-        seeds=tuple(simulated.seed(one) for one in seen),
+        seeds=tuple(simulated.seed(item) for item in seen),
         layers=simulated.layers(first),
         links=simulated.worst_links(first),
         classes=simulated.classes(first),
@@ -381,16 +381,16 @@ def _pauses(one: simulated.Seen) -> dict[str, Any]:
 def _settings(seen: simulated.Seen) -> dict[str, Any]:
     found: dict[str, Any] = {}
     options = seen.options
-    for one in fields(options):
-        if not seen.queues and one.name not in FLOW_SETTINGS:
+    for item in fields(options):
+        if not seen.queues and item.name not in FLOW_SETTINGS:
             continue
-        value = getattr(options, one.name)
-        if one.name == "knobs":
+        value = getattr(options, item.name)
+        if item.name == "knobs":
             found |= {f"knob {name}": number for name, number in value.items()}
         elif isinstance(value, Enum):
-            found[one.name] = value.name.lower()
-        elif one.name != "seed" and isinstance(value, str | float | int | None):
-            found[one.name] = value
+            found[item.name] = value.name.lower()
+        elif item.name != "seed" and isinstance(value, str | float | int | None):
+            found[item.name] = value
     return found
 
 
@@ -425,8 +425,10 @@ def _sends_to_peers(scenario: Scenario) -> bool:
     """Whether GPUs of a host send to all GPUs of another, which may be of other rails."""
     if scenario.cluster.host.nics == 1:
         return False
-    steps: list[CollectiveStep] = [one.collective for one in scenario.traffic if one.collective]
-    steps += [step for one in scenario.traffic if one.job for step in one.job.steps]
+    steps: list[CollectiveStep] = [
+        item.collective for item in scenario.traffic if item.collective
+    ]
+    steps += [step for item in scenario.traffic if item.job for step in item.job.steps]
     return any(Operation(step.operation) is Operation.ALL_TO_ALL for step in steps)
 
 

@@ -107,7 +107,7 @@ class Seen:
         classes = self.options.classes
         if not classes:
             return self.link_names
-        return [f"{link}, {one.name}" for one in classes for link in self.link_names]
+        return [f"{link}, {item.name}" for item in classes for link in self.link_names]
 
     @cached_property
     def paused_ps(self) -> Ints:
@@ -184,11 +184,11 @@ def traffic(seen: Sequence[Seen]) -> tuple[TrafficOutcome, ...]:
 
 
 def _traffic(seen: Sequence[Seen], scenario: Scenario, number: int) -> TrafficOutcome:
-    mine = [one.own & (one.schedule.traffic == number) for one in seen]
-    ended = [m & (one.outcome.end_ps >= 0) for m, one in zip(mine, seen, strict=True)]
+    mine = [item.own & (item.schedule.traffic == number) for item in seen]
+    ended = [m & (item.outcome.end_ps >= 0) for m, item in zip(mine, seen, strict=True)]
     pairs = list(zip(seen, ended, strict=True))
-    took = np.concatenate([one.took_ps[e] for one, e in pairs]) / PS_PER_S
-    times = [time_s for one in seen for time_s in run_times(one, number)]
+    took = np.concatenate([pair.took_ps[e] for pair, e in pairs]) / PS_PER_S
+    times = [time_s for item in seen for time_s in run_times(item, number)]
     completions = tuple(time_s for time_s in times if not np.isnan(time_s))
     completion = _estimate(completions)
     size = float(seen[0].schedule.flows.size_bytes[mine[0]].sum())
@@ -202,7 +202,7 @@ def _traffic(seen: Sequence[Seen], scenario: Scenario, number: int) -> TrafficOu
         completion_s=completion,
         completions_s=completions,
         flow_s=quantiles(took),
-        slowdown_ratio=quantiles(np.concatenate([one.slowdown[e] for one, e in pairs])),
+        slowdown_ratio=quantiles(np.concatenate([pair.slowdown[e] for pair, e in pairs])),
         fairness_ratio=_fairness(pairs),
         algbw_bytes_per_s=algbw,
         busbw_bytes_per_s=busbw,
@@ -212,8 +212,8 @@ def _traffic(seen: Sequence[Seen], scenario: Scenario, number: int) -> TrafficOu
 def _fairness(pairs: Sequence[tuple[Seen, npt.NDArray[np.bool_]]]) -> float | None:
     """Return (sum r)^2 / (n sum r^2) over the rates r of flows [Jain, Chiu & Hawe 1984]."""
     found = []
-    for one, ended in pairs:
-        rate = one.schedule.flows.size_bytes[ended] / np.maximum(1, one.took_ps[ended])
+    for pair, ended in pairs:
+        rate = pair.schedule.flows.size_bytes[ended] / np.maximum(1, pair.took_ps[ended])
         if len(rate):
             found.append(rate.sum() ** 2 / (len(rate) * (rate**2).sum()))
     return float(np.mean(found)) if found else None
@@ -250,8 +250,8 @@ def jobs(seen: Sequence[Seen], alone: Sequence[Sequence[Seen]]) -> tuple[JobOutc
 def _job(
     seen: Sequence[Seen], alone: Sequence[Seen], scenario: Scenario, number: int
 ) -> JobOutcome:
-    took = np.array([time_s for one in seen for time_s in run_times(one, number)])
-    free = np.array([time_s for one in alone for time_s in run_times(one, number)])
+    took = np.array([time_s for item in seen for time_s in run_times(item, number)])
+    free = np.array([time_s for seen in alone for time_s in run_times(seen, number)])
     slower = took / free if len(free) == len(took) else np.empty(0)
     return JobOutcome(
         name=traffic_name(scenario, number),

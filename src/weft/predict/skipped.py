@@ -39,23 +39,23 @@ def skipped(seen: Sequence[Seen], running: Sequence[Running]) -> Skipped | None:
     scenario = seen[0].scenario
     if scenario.skip_ratio is None:
         return None
-    skips = [one.skipping for one in running if one.skipping is not None]
-    repeats = [one.repeats for one in running if one.repeats is not None]
-    sizes = [one.schedule.flows.size_bytes[one.schedule.real].sum() for one in seen]
+    skips = [item.skipping for item in running if item.skipping is not None]
+    repeats = [item.repeats for item in running if item.repeats is not None]
+    sizes = [item.schedule.flows.size_bytes[item.schedule.real].sum() for item in seen]
     taken = [
-        skip.taken_bytes[one.schedule.real].sum()
-        for skip, one in zip(skips, seen, strict=False)
+        skip.taken_bytes[item.schedule.real].sum()
+        for skip, item in zip(skips, seen, strict=False)
     ]
     full = _full(seen) if scenario.skip_check else []
     pairs = list(zip(seen, full, strict=False))
     return Skipped(
         bytes_ratio=float(sum(taken) / max(1, sum(sizes))),
-        states=sum(len(one.at_ps) for one in skips),
-        periodic=sum(one.periodic for one in skips),
-        runs=sum(len(one.times) for one in repeats),
+        states=sum(len(skip.at_ps) for skip in skips),
+        periodic=sum(skip.periodic for skip in skips),
+        runs=sum(len(repeat.times) for repeat in repeats),
         refused=why_not(running[0].state),
-        error_ratio=max((_error(one, whole) for one, whole in pairs), key=abs, default=None),
-        flow_error_ratio=max((_flow_error(one, whole) for one, whole in pairs), default=None),
+        error_ratio=max((_error(pair, whole) for pair, whole in pairs), key=abs, default=None),
+        flow_error_ratio=max((_flow_error(pair, whole) for pair, whole in pairs), default=None),
     )
 
 

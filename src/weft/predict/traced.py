@@ -41,8 +41,8 @@ class Run:
         """By node: the flow whose end is its end."""
         found = np.arange(len(self.job.nodes))
         at = len(self.job.nodes) + len(self.job.instances)
-        for one in self.job.instances:
-            for member in one.members:
+        for instance in self.job.instances:
+            for member in instance.members:
                 found[member] = at
                 at += 1
         return found
@@ -50,7 +50,7 @@ class Run:
     @cached_property
     def flows(self) -> int:
         """All flows."""
-        members = sum(len(one.members) for one in self.job.instances)
+        members = sum(len(instance.members) for instance in self.job.instances)
         return len(self.job.nodes) + len(self.job.instances) + members
 
     @cached_property
@@ -60,9 +60,9 @@ class Run:
             (self.done[before], at)
             for at, node in enumerate(self.job.nodes) for before in node.after
         ]  # fmt: skip
-        for flow, one in zip(self.instance_flows, self.job.instances, strict=True):
-            rows += [(member, flow) for member in one.starters]
-            for member in one.members:
+        for flow, instance in zip(self.instance_flows, self.job.instances, strict=True):
+            rows += [(member, flow) for member in instance.starters]
+            for member in instance.members:
                 rows += [(flow, self.done[member]), (member, self.done[member])]
         return np.array(rows, np.int64).reshape(-1, 2)
 
@@ -72,8 +72,8 @@ class Run:
         found = np.zeros(self.flows)
         for at, node in enumerate(self.job.nodes):
             found[at] = node.lag_s + (0.0 if node.span.call else node.span.length_s)
-        for one in self.job.instances:
-            found[self.done[list(one.members)]] = one.later_s
+        for instance in self.job.instances:
+            found[self.done[list(instance.members)]] = instance.later_s
         return found
 
     def replayed(self, collective_s: Floats) -> Ends:

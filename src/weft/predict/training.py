@@ -162,7 +162,11 @@ def _factors(cluster: Cluster, step: StepTime, packets: Packets | None) -> tuple
     if packets is not None and packets.said:
         return ()
     same = Same(cluster)
-    paths = (path_of(same, one.group, current()) for one in step.traffic if one.fabric_ratio)
+    paths = (
+        path_of(same, traffic.group, current())
+        for traffic in step.traffic
+        if traffic.fabric_ratio
+    )
     return tuple(dict.fromkeys(line for path in paths for line in path.factors))
 
 
@@ -172,15 +176,17 @@ def _step(
     """Return the step; with packets its band holds that of what was simulated too."""
     if prober is None:
         return engine.step_time(cluster, job), None
-    wanted = [(one.operation, one.group) for one in demands(job, cluster.gpus_per_domain)]
+    wanted = [
+        (demand.operation, demand.group) for demand in demands(job, cluster.gpus_per_domain)
+    ]
     prober.missing.clear()
     prober.plan(cluster, wanted)
     middle, slow, fast = (
         engine.step_time(cluster, job, collective=prober.collective(end))
         for end in ("value", "low", "high")
     )
-    found = [prober.probe(cluster, *one) for one in wanted if one[1].domains > 1]
-    said = tuple(dict.fromkeys(one.said for one in found if one is not None))
+    found = [prober.probe(cluster, *pair) for pair in wanted if pair[1].domains > 1]
+    said = tuple(dict.fromkeys(probed.said for probed in found if probed is not None))
     packets = Packets(
         said=said,
         missing=tuple(prober.missing),

@@ -284,15 +284,15 @@ def _refuse_bombs(infos: list[zipfile.ZipInfo]) -> None:
     Each member alone stays within its own ratio: such an archive names one body many times
     [Fifield 2019, A better zip bomb].
     """
-    ordered = sorted(infos, key=lambda one: one.header_offset)
-    for one, following in pairwise(ordered):
+    ordered = sorted(infos, key=lambda info: info.header_offset)
+    for info, following in pairwise(ordered):
         if (
-            one.header_offset + _LOCAL_HEADER_BYTES + one.compress_size
+            info.header_offset + _LOCAL_HEADER_BYTES + info.compress_size
             > following.header_offset
         ):
             raise zipfile.BadZipFile("its members overlap")
-    unpacked = sum(one.file_size for one in infos)
-    packed = sum(one.compress_size for one in infos)
+    unpacked = sum(info.file_size for info in infos)
+    packed = sum(info.compress_size for info in infos)
     if unpacked > max(_RATIO_OF_ALL_MATTERS_BYTES, packed * MOST_RATIO_OF_ALL):
         raise zipfile.BadZipFile(f"it unpacks to more than {MOST_RATIO_OF_ALL} times its size")
 
@@ -341,8 +341,10 @@ def _headers(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
 def _inner(stream: Bytes, name: str, limit: int, size: int, depth: int) -> Iterator[Member]:
     """Yield the texts of a member, below its name where it is an archive itself."""
     try:
-        for one in _unpacked(stream, name, limit, size, depth + 1):
-            yield one if one.name == name else replace(one, name=f"{name}/{one.name}")
+        for member in _unpacked(stream, name, limit, size, depth + 1):
+            yield (
+                member if member.name == name else replace(member, name=f"{name}/{member.name}")
+            )
     except UNREADABLE as error:
         yield Member(name, skipped=f"it cannot be read: {_why(error)}")
 

@@ -75,8 +75,8 @@ def _rows(entity: Entity, told: Mapping[str, list[Reading]]) -> Iterator[Measure
 
 def _collectives(base: Measured, said: Mapping[str, object]) -> Iterator[Measured]:
     listed = said.get("times")
-    single = [number(one) for one in listed] if isinstance(listed, tuple) else []
-    times_s = tuple(one for one in single if one)
+    single = [number(item) for item in listed] if isinstance(listed, tuple) else []
+    times_s = tuple(value for value in single if value)
     for side, in_place in _SIDES:
         time_s = _real(said, f"{side}time") or (median(times_s) if times_s and not side else 0)
         if time_s:

@@ -74,10 +74,10 @@ class Columns:
         """Return what columns with these titles hold; of several for one field the first."""
         if titles not in self._seen:
             last_first = [*enumerate(titles)][::-1]
-            keys = {name: at for one, name in self.key.items()
-                    for at, title in last_first if re2.search(one, title)}  # fmt: skip
-            found = ((at, path, re2.search(one, title)) for at, title in enumerate(titles)
-                     for one, path in self.cells.items())  # fmt: skip
+            keys = {name: at for text, name in self.key.items()
+                    for at, title in last_first if re2.search(text, title)}  # fmt: skip
+            found = ((at, path, re2.search(text, title)) for at, title in enumerate(titles)
+                     for text, path in self.cells.items())  # fmt: skip
             values = tuple((at, path, hit.groupdict()) for at, path, hit in found if hit)
             self._seen[titles] = _Roles(keys, values)
         return self._seen[titles]
@@ -136,8 +136,8 @@ class ColumnBlock:
     def _words(self, text: str) -> list[str]:
         if self.columns.split:
             most = len(self.titles) - 1  # the last cell may hold what separates cells
-            return [one.strip() for one in text.split(self.columns.split, most)]
-        return [str(one) for one in _WORDS.findall(text.replace("|", " "))]
+            return [part.strip() for part in text.split(self.columns.split, most)]
+        return [str(found) for found in _WORDS.findall(text.replace("|", " "))]
 
     def _measure(self, dashes: str) -> None:
         """Take the widths of columns from the dashes below the header."""
@@ -145,8 +145,8 @@ class ColumnBlock:
         if len(marks) < 2:  # noqa: PLR2004 - one rule below the whole header
             return
         self.spans = marks
-        spaced = [str(one) for one in _GAPS.split(self.header.strip())]
-        measured = [self.header[one.start : one.end].strip() for one in marks]
+        spaced = [str(part) for part in _GAPS.split(self.header.strip())]
+        measured = [self.header[mark.start : mark.end].strip() for mark in marks]
         self.titles = spaced if len(spaced) == len(marks) else measured
 
     def _cells(self, text: str) -> list[str]:
@@ -161,7 +161,7 @@ class ColumnBlock:
             words = [words[1], *words[2:]]
         if len(words) == len(self.titles):
             return words
-        titles = [str(one) for one in _GAPS.split(self.header.strip())]
+        titles = [str(part) for part in _GAPS.split(self.header.strip())]
         if len(words) == len(titles) and not self.columns.split:  # titles of several words
             self.titles = titles
             return words
@@ -171,17 +171,17 @@ class ColumnBlock:
         """Return the cells of a line that begin where the titles of the header begin."""
         if "|" in text:
             return []
-        words = [_Span(*one.span()) for one in _WORDS.finditer(self.header)]
+        words = [_Span(*found.span()) for found in _WORDS.finditer(self.header)]
         if cells := self._measured(text, words):
             return cells
-        phrases = [_Span(*one.span()) for one in _PHRASES.finditer(self.header)]
+        phrases = [_Span(*found.span()) for found in _PHRASES.finditer(self.header)]
         if cells := self._measured(text, phrases):
-            self.titles = [self.header[one.start : one.end] for one in phrases]
+            self.titles = [self.header[phrase.start : phrase.end] for phrase in phrases]
         return cells
 
     def _measured(self, text: str, spans: Sequence[_Span]) -> list[str]:
         """Return the cells of a line as wide as the header, or nothing where it is no row."""
-        starts = [one.start for one in spans]
+        starts = [span.start for span in spans]
         if any(text[start - 1 : start].strip() for start in starts[1:]):
             return []
         ends = [*starts[1:], len(text)]
@@ -191,7 +191,7 @@ class ColumnBlock:
 
     def _spaced(self, text: str) -> list[str]:
         """Return the cells of a line with two spaces or more between them, if none is empty."""
-        cells = [str(one) for one in _GAPS.split(text.strip())]
+        cells = [str(part) for part in _GAPS.split(text.strip())]
         return cells if len(cells) == len(self.titles) else []
 
     def _row(self, cells: Sequence[str], line: Line) -> bool:
@@ -201,8 +201,8 @@ class ColumnBlock:
         key = {name: cells[at] for name, at in roles.keys.items()}
         states = False
         for at, path, fields in roles.values:
-            for one, cell in _parts(path, cells[at]):
-                states |= self._set(one, cell, line, {**key, **fields})
+            for part, cell in _parts(path, cells[at]):
+                states |= self._set(part, cell, line, {**key, **fields})
         for at in roles.spare(len(cells)) if states else ():
             item = " ".join(key.values())
             spare(self.scribe, item, self.titles[at], cells[at], line)

@@ -57,7 +57,7 @@ class _Front:
     def found(self) -> frozenset[str]:
         """Return the patterns of the table that occur in the front."""
         patterns, matcher = _patterns()
-        return frozenset(patterns[one] for one in matcher.match(self.data))
+        return frozenset(patterns[number] for number in matcher.match(self.data))
 
     def has(self, pattern: str, within: str) -> bool:
         del within  # nothing else is known of it
@@ -162,7 +162,9 @@ _TESTS: Final[Mapping[str, Callable[[Text, Any], bool]]] = {
     "names": lambda text, names: _stem(text) in names,
     "stem": lambda text, told: pattern(told).fullmatch(_stem(text)) is not None,
     "not_stem": lambda text, told: not pattern(told).fullmatch(_stem(text)),
-    "folders": lambda text, folders: text.name.split("/")[-2:-1] in [[one] for one in folders],
+    "folders": lambda text, folders: (
+        text.name.split("/")[-2:-1] in [[folder] for folder in folders]
+    ),
     "ends": lambda text, ends: text.name.endswith(tuple(ends)),
     "not_ends": lambda text, ends: not text.name.endswith(tuple(ends)),
     "shell": lambda text, wanted: is_shell(text) is wanted,

@@ -64,7 +64,7 @@ def read_description(path: Path) -> Described:
         kinds = (
             plugins.load(descriptions, n, Description) for n in plugins.names(descriptions)
         )
-        kind = next((one for one in kinds if one.claims(value)), None)
+        kind = next((kind for kind in kinds if kind.claims(value)), None)
         if kind is not None:
             return kind.reads(value, lines)
     except Malformed as failure:

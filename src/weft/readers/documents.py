@@ -58,7 +58,7 @@ def kinds_of(data: bytes, lines_before: int = 0) -> Iterator[Parsed]:
     except Malformed:
         return
     if before:
-        lines = Lines((one, line + before) for one, line in lines.items())
+        lines = Lines((number, line + before) for number, line in lines.items())
     yield Parsed("objects", _objects(lines), value, lines, before + 1)
     for name in plugins.names(document_kinds):
         kind = plugins.load(document_kinds, name, Document)
@@ -70,8 +70,8 @@ def _value(text: str) -> tuple[Any, Lines]:
         return xml_value(text)
     if is_yaml_object(text):
         documents = yaml_documents(text)
-        lines = Lines(line for one in documents for line in one.lines.items())
-        return [one.value for one in documents], lines
+        lines = Lines(line for document in documents for line in document.lines.items())
+        return [document.value for document in documents], lines
     value = json_value(text)
     return value, json_lines(text, value)
 

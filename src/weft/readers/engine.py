@@ -48,13 +48,13 @@ class Format:
     def matcher(self) -> Matcher:
         """Return the rows as a set, compiled when an output of this format is met."""
         if self._matcher is None:
-            self._matcher = Matcher([one.match for one in self.rows])
+            self._matcher = Matcher([item.match for item in self.rows])
         return self._matcher
 
     @remembered
     def hit(self, raw: bytes) -> Sequence[Row]:
         """Return the rows that a line may match."""
-        return [self.rows[one] for one in sorted(self.matcher.match(raw))]
+        return [self.rows[number] for number in sorted(self.matcher.match(raw))]
 
 
 @dataclass(slots=True)
@@ -71,8 +71,8 @@ class TableBlock:
 
     def end(self) -> None:
         """Forget what the lines were about."""
-        for one in self.format.rows:
-            for field in one.enters:
+        for item in self.format.rows:
+            for field in item.enters:
                 self.scribe.context.pop(field, None)
         if self.format.job:
             self.scribe.context.pop("job", None)
@@ -122,8 +122,10 @@ class Engine:
         if not found:
             return (), None
         count = len(self.messages)
-        opened = next((self.openings[one - count] for one in found if one >= count), None)
-        rows = [self.messages[one] for one in sorted(found) if one < count]
+        opened = next(
+            (self.openings[number - count] for number in found if number >= count), None
+        )
+        rows = [self.messages[number] for number in sorted(found) if number < count]
         if len(rows) > 1:
             rows = [row for row in rows if row.tool != OTHERWISE] or rows[-1:]
         return rows, None if opened is None else self.formats[opened]
@@ -135,8 +137,8 @@ def engine() -> Engine:
     messages = tuple(_rows(tables("weft.readers", "messages")))
     known = _formats(tables("weft.readers", "formats"))
     formats: tuple[Form, ...] = (*known, *_columns(), *_parsers())
-    openings = [(place, one) for place, of in enumerate(formats) for one in of.opens]
-    patterns = [*(one.match for one in messages), *(one for _, one in openings)]
+    openings = [(place, text) for place, of in enumerate(formats) for text in of.opens]
+    patterns = [*(message.match for message in messages), *(opening for _, opening in openings)]
     return Engine(
         messages=messages,
         formats=formats,

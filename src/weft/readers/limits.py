@@ -43,10 +43,10 @@ def out_of_range(said: str) -> bool:
     if found is None:
         return False
     low, high = number(found["low"]), number(found["high"])
-    values = [number(one) for one in str(found["values"]).split(",")]
+    values = [number(part) for part in str(found["values"]).split(",")]
     return any(
-        one is not None and low is not None and high is not None and not low <= one <= high
-        for one in values
+        value is not None and low is not None and high is not None and not low <= value <= high
+        for value in values
     )
 
 
@@ -57,7 +57,7 @@ def beyond(values: Named) -> Iterator[tuple[str, str]]:
     [('GPU Current Temp', 'GPU Slowdown Temp is 89')]
     """
     named = [(name, _words(name), value) for name, value in values]
-    limits = [one for one in named if one[1] & (_UPPER | _LOWER)]
+    limits = [pair for pair in named if pair[1] & (_UPPER | _LOWER)]
     for name, words, value in named:
         if words & (_UPPER | _LOWER):
             continue
@@ -69,8 +69,8 @@ def beyond(values: Named) -> Iterator[tuple[str, str]]:
 
 def _words(name: str) -> frozenset[str]:
     plain = name.replace("_", " ").replace("-", " ")
-    words = (str(one).lower() for one in _WORDS.findall(plain))
-    return frozenset("temp" if one in _TEMPERATURE else one for one in words)
+    words = (str(found).lower() for found in _WORDS.findall(plain))
+    return frozenset("temp" if word in _TEMPERATURE else word for word in words)
 
 
 def _base(words: frozenset[str]) -> frozenset[str]:

@@ -470,20 +470,20 @@ def _unlabelled(raw: bytes) -> bytes:
 
 
 _TEXT_KEYS: Final = ("MESSAGE", "message", "msg", "log")
-_TEXT_BYTES: Final = tuple(f'"{one}"'.encode() for one in _TEXT_KEYS)
+_TEXT_BYTES: Final = tuple(f'"{key}"'.encode() for key in _TEXT_KEYS)
 _HOST_KEYS: Final = ("_HOSTNAME", "host", "hostname", "node")
 
 
 def _unwrapped(raw: bytes) -> bytes:
     """Return a record of a log written as JSON as a line of syslog: its host, then its text."""
-    if not any(one in raw for one in _TEXT_BYTES):
+    if not any(item in raw for item in _TEXT_BYTES):
         return raw
     try:
         record = json_value(raw)
     except Malformed:
         return raw
-    text = next((record[one] for one in _TEXT_KEYS if isinstance(record.get(one), str)), "")
-    host = next((record[one] for one in _HOST_KEYS if isinstance(record.get(one), str)), "")
+    text = next((record[key] for key in _TEXT_KEYS if isinstance(record.get(key), str)), "")
+    host = next((record[key] for key in _HOST_KEYS if isinstance(record.get(key), str)), "")
     front = (
         f"Jan 01 00:00:00 {host} {record.get('SYSLOG_IDENTIFIER') or 'log'}: " if host else ""
     )

@@ -115,10 +115,10 @@ class Row:
         if found is None or not self._is_here(scribe):
             return False
         groups = found.groups
-        for one in self.leaves:
-            scribe.context.pop(one, None)
-        for one in self.enters:
-            scribe.context[one] = groups.get(one, "yes")
+        for leaf in self.leaves:
+            scribe.context.pop(leaf, None)
+        for enter in self.enters:
+            scribe.context[enter] = groups.get(enter, "yes")
         for path in self.sets:
             value = (
                 found.values[path] if path in found.values else self._late(path, groups, scribe)
@@ -132,8 +132,8 @@ class Row:
 
     def _is_here(self, scribe: Scribe) -> bool:
         context = scribe.context
-        return all(context.get(one) for one in self.needs) and not any(
-            context.get(one) for one in self.lacks
+        return all(context.get(need) for need in self.needs) and not any(
+            context.get(lack) for lack in self.lacks
         )
 
     def value(self, path: str, fields: Mapping[str, str]) -> Value | None:
@@ -158,9 +158,9 @@ def _said(row: Row, raw: bytes) -> Said | None:
     if found is None or (row.unless and pattern(row.unless).search(_text(raw))):
         return None
     groups: dict[str, str] = {}
-    for one, said in found.groupdict().items():
+    for item, said in found.groupdict().items():
         if said:
-            groups.setdefault(_text(one).rstrip("23456789"), _text(said).strip())
+            groups.setdefault(_text(item).rstrip("23456789"), _text(said).strip())
     values = {}
     for path in row.sets:
         with suppress(KeyError):

@@ -50,7 +50,7 @@ def _flat(
         elif isinstance(inner, Mapping):
             yield from _flat(inner, name, apart)
         elif isinstance(inner, list):
-            yield name, " ".join(str(one) for one in inner)
+            yield name, " ".join(str(item) for item in inner)
         else:
             yield name, _text(inner)
 
@@ -64,39 +64,39 @@ def _text(value: object) -> str:
 def _members(value: object) -> Members:
     """Return the objects of a list, or of an object whose members are alike, by name."""
     if isinstance(value, list):
-        objects = [one for one in value if isinstance(one, Mapping)]
+        objects = [item for item in value if isinstance(item, Mapping)]
         return list(zip(_labels(objects), objects, strict=True))
     if not isinstance(value, Mapping) or len(value) < 2:  # noqa: PLR2004 - one has no peer
         return []
-    inner = [one for one in value.values() if isinstance(one, Mapping) and one]
+    inner = [item for item in value.values() if isinstance(item, Mapping) and item]
     if len(inner) < len(value) or not _are_alike(inner):
         return []
-    return [(str(key), one) for key, one in value.items()]
+    return [(str(key), item) for key, item in value.items()]
 
 
 def _are_alike(objects: list[Mapping[str, Any]]) -> bool:
     """Return whether objects share most of their keys with the first."""
     first = objects[0].keys()
     return all(
-        len(first & one.keys()) >= _ALIKE_RATIO * len(first | one.keys()) for one in objects
+        len(first & obj.keys()) >= _ALIKE_RATIO * len(first | obj.keys()) for obj in objects
     )
 
 
 def _label(value: Mapping[str, Any]) -> str:
     """Return what an object says that it is, with the kind of name that it is."""
-    found = next((one for one in _NAMES if isinstance(value.get(one), str | int)), "")
+    found = next((name for name in _NAMES if isinstance(value.get(name), str | int)), "")
     return f"{found} {value[found]}" if found else ""
 
 
 def _labels(objects: list[Mapping[str, Any]]) -> list[str]:
     """Return a name for each object: what it says of itself where all differ, or a number."""
-    plain = [{str(key).lower(): value for key, value in one.items()} for one in objects]
+    plain = [{str(key).lower(): value for key, value in obj.items()} for obj in objects]
     for name in _NAMES:
-        said = [str(one[name]) for one in plain if isinstance(one.get(name), str | int)]
+        said = [str(row[name]) for row in plain if isinstance(row.get(name), str | int)]
         if len(said) == len(objects) == len(set(said)):
-            return [one if not one.isdecimal() else f"{name} {one}" for one in said]
+            return [text if not text.isdecimal() else f"{name} {text}" for text in said]
     for name in plain[0] if plain else ():
-        words = [one[name] for one in plain if isinstance(one.get(name), str)]
+        words = [row[name] for row in plain if isinstance(row.get(name), str)]
         if len(words) == len(objects) == len(set(words)):
             return words
     return [str(number) for number, _ in zip(count(), objects)]

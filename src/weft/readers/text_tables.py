@@ -69,13 +69,13 @@ class Table:
         They hold several values, so that this is no accident.
         """
         columns = list(zip(*(cells for _, cells in self.rows), strict=True))
-        for one, left in enumerate(columns[1:], 1):
-            for other, right in enumerate(columns[one + 1 :], one + 1):
+        for item, left in enumerate(columns[1:], 1):
+            for other, right in enumerate(columns[item + 1 :], item + 1):
                 pairs = [pair for pair in zip(left, right, strict=True) if all(pair)]
                 same = [a for a, b in pairs if a == b]
                 usual = len(same) >= max(_FEWEST_ROWS, _AGREEING * len(pairs))
                 if usual and len(same) < len(pairs) and len(set(same)) > 1:
-                    yield one, other
+                    yield item, other
 
 
 _AGREEING: Final = 0.8
@@ -209,21 +209,23 @@ def _is_header(titles: Sequence[str]) -> bool:
     return (
         len(titles) >= _FEWEST_CELLS
         and len(set(titles)) == len(titles)
-        and all(one and len(one) < _LONGEST_TITLE for one in titles)
+        and all(title and len(title) < _LONGEST_TITLE for title in titles)
         and not any(
-            number(one) is not None or one.endswith(":") or "=" in one for one in titles
+            number(title) is not None or title.endswith(":") or "=" in title for title in titles
         )
     )
 
 
 def _bars(text: str) -> tuple[str, ...]:
     return (
-        tuple(one.strip() for one in text.strip().strip("|").split("|")) if "|" in text else ()
+        tuple(part.strip() for part in text.strip().strip("|").split("|"))
+        if "|" in text
+        else ()
     )
 
 
 def _gaps(text: str) -> tuple[str, ...]:
-    return tuple(str(one) for one in _GAPS.split(text.strip()))
+    return tuple(str(part) for part in _GAPS.split(text.strip()))
 
 
 def _aligned(text: str) -> tuple[str, ...]:
@@ -237,14 +239,14 @@ def _placed(header: str) -> Split:
 
 
 def _commas(text: str) -> tuple[str, ...]:
-    return tuple(one.strip() for one in text.split(",")) if "," in text else ()
+    return tuple(part.strip() for part in text.split(",")) if "," in text else ()
 
 
 def _is_aligned(header: Line, table: Table) -> bool:
     """Return whether every cell begins or ends where its title does: words of a log do not."""
     return all(
-        all(abs(one[0] - other[0]) <= 1 or abs(one[1] - other[1]) <= 1
-            for one, other in zip(_spans(header.text), _spans(line.text), strict=False))
+        all(abs(span[0] - other[0]) <= 1 or abs(span[1] - other[1]) <= 1
+            for span, other in zip(_spans(header.text), _spans(line.text), strict=False))
         for line, _ in table.rows
     )  # fmt: skip
 

@@ -118,7 +118,7 @@ def read_job(paths: Sequence[Path]) -> list[Traced]:
     if not found:
         given, known = ", ".join(map(str, paths)), plugins.titles(traces, Format)
         raise SpecError(f"{given}: holds no trace; read are: {known}")
-    return [replace(one, groups={**groups, **one.groups}) for one in found]
+    return [replace(traced, groups={**groups, **traced.groups}) for traced in found]
 
 
 def _documents(path: Path) -> Iterator[Document]:
@@ -200,8 +200,8 @@ def _groups(value: Any) -> dict[str, tuple[int, ...]]:  # noqa: ANN401 - any JSO
     """Return the process groups of a document that holds nothing else: name -> ranks."""
     if not isinstance(value, dict) or not value:
         return {}
-    if not all(isinstance(one, list) and one for one in value.values()):
+    if not all(isinstance(item, list) and item for item in value.values()):
         return {}
-    if not all(type(rank) is int for one in value.values() for rank in one):
+    if not all(type(rank) is int for item in value.values() for rank in item):
         return {}
     return {name: tuple(ranks) for name, ranks in value.items()}

@@ -78,10 +78,10 @@ class ObjectRow:
 
     def within(self, at: Place) -> Iterator[Place]:
         """Yield what an object holds of this kind: the object itself, or values in it."""
-        if all(one in at.value for one in self.has):
-            for one in _at(at, self.each) if self.each else [at]:
-                if all(_holds(one, path, told) for path, told in self.where.items()):
-                    yield one
+        if all(text in at.value for text in self.has):
+            for place in _at(at, self.each) if self.each else [at]:
+                if all(_holds(place, path, told) for path, told in self.where.items()):
+                    yield place
 
     def read(self, at: Place, line: Line, scribe: Scribe) -> None:
         """Record what an object states."""
@@ -106,18 +106,20 @@ class ObjectRow:
 
     def _value(self, path: str, said: list[str], factor: float) -> Value | None:
         """Return texts as one value: of several numbers the largest, of several words all."""
-        said = [self.values.get(one.lower(), one) for one in said]
+        said = [self.values.get(text.lower(), text) for text in said]
         known = attribute(path).type
         if known in {"number", "counter"}:
-            numbers = [typed(path, bare(one), factor) for one in said]
-            return max((one for one in numbers if isinstance(one, float)), default=None)
+            numbers = [typed(path, bare(text), factor) for text in said]
+            return max(
+                (number for number in numbers if isinstance(number, float)), default=None
+            )
         return typed(path, (" " if known == "list" else "+").join(said), factor)
 
 
 def read(document: Any, places: Lines, scribe: Scribe) -> list[str]:  # noqa: ANN401 - any JSON
     """Record what the objects of a document state; return the names of the rows that fit."""
     found: dict[str, None] = {}
-    waiting = [one for one in _through(document, "", None) if isinstance(one.value, dict)]
+    waiting = [place for place in _through(document, "", None) if isinstance(place.value, dict)]
     waiting.reverse()
     for _ in range(MOST_OBJECTS):
         if not waiting:
@@ -125,10 +127,12 @@ def read(document: Any, places: Lines, scribe: Scribe) -> list[str]:  # noqa: AN
         at = waiting.pop()
         scribe.objects += 1
         for row in _candidates(at.value):
-            for one in row.within(at):
+            for place in row.within(at):
                 found[row.name] = None
-                row.read(one, _line(at, places, scribe.objects), scribe)
-        waiting.extend(reversed([one for one in at.below() if isinstance(one.value, dict)]))
+                row.read(place, _line(at, places, scribe.objects), scribe)
+        waiting.extend(
+            reversed([place for place in at.below() if isinstance(place.value, dict)])
+        )
     return list(found)
 
 
@@ -166,7 +170,7 @@ def _row(told: Mapping[str, Any]) -> ObjectRow:
 def _holds(at: Place, path: str, told: str) -> bool:
     """Return whether a text at a path matches a pattern, or with ``!`` before it none does."""
     wanted = told.removeprefix("!")
-    return any(pattern(wanted).search(one) for one in _texts(at, path)) is (wanted == told)
+    return any(pattern(wanted).search(text) for text in _texts(at, path)) is (wanted == told)
 
 
 def _texts(at: Place, told: str) -> list[str]:
@@ -176,16 +180,16 @@ def _texts(at: Place, told: str) -> list[str]:
     if told.startswith("# "):
         return [str(len(_texts(at, told[2:])))]
     if " | " in told:
-        return next((said for one in told.split(" | ") if (said := _texts(at, one))), [])
+        return next((said for part in told.split(" | ") if (said := _texts(at, part))), [])
     if " + " in told:
-        parts = [said for one in told.split(" + ") for said in _texts(at, one)[:1]]
+        parts = [said for part in told.split(" + ") for said in _texts(at, part)[:1]]
         return [" ".join(parts)] if parts else []
     path, _, group = told.partition(" ~ ")
     found = _at(at, path)
-    texts = [str(one.value) for one in found if isinstance(one.value, str | int | float)]
+    texts = [str(place.value) for place in found if isinstance(place.value, str | int | float)]
     if not group:
         return texts
-    hits = [pattern(group).search(one) for one in texts]
+    hits = [pattern(group).search(text) for text in texts]
     return [str(hit[1]) for hit in hits if hit and hit[1]]
 
 
@@ -193,7 +197,7 @@ def _at(at: Place, path: str) -> list[Place]:
     """Return the values at a path from an object."""
     found = [at]
     for step in path.split("/"):
-        found = [below for one in found for below in _step(one, step)]
+        found = [below for place in found for below in _step(place, step)]
     return found
 
 
@@ -204,7 +208,10 @@ def _step(at: Place, step: str) -> list[Place]:
         return []
     named = [step] if step[:1] != "^" else [n for n in at.value if pattern(step).search(n)]
     return [
-        one for name in named if name in at.value for one in _through(at.value[name], name, at)
+        place
+        for name in named
+        if name in at.value
+        for place in _through(at.value[name], name, at)
     ]
 
 
@@ -231,9 +238,9 @@ def _as_lines(at: Place, key: Mapping[str, str], line: Line, scribe: Scribe) -> 
 
     before = dict(scribe.context)
     scribe.context.update(key)
-    for one in at.below():
-        if isinstance(one.value, str | int | float):
-            text = f"{one.name}: {one.value}"
+    for place in at.below():
+        if isinstance(place.value, str | int | float):
+            text = f"{place.name}: {place.value}"
             raw = text.encode("utf-8", "replace")
             for row in engine().matches(raw)[0]:
                 if row.tool != "otherwise":
@@ -245,9 +252,9 @@ def _as_lines(at: Place, key: Mapping[str, str], line: Line, scribe: Scribe) -> 
 def _line(at: Place, places: Lines, number: int) -> Line:
     """Return an object as a line; in a document of one line the number counts its objects."""
     said = ", ".join(
-        f"{one.name}: {one.value}"
-        for one in at.below()
-        if isinstance(one.value, str | int | float)
+        f"{place.name}: {place.value}"
+        for place in at.below()
+        if isinstance(place.value, str | int | float)
     )
     text = f"{at.name}: {said}" if at.name else said
     return Line(places.get(id(at.value), number), text[:_LONGEST], b"")

@@ -204,7 +204,7 @@ class _Seen:
                 continue
             (self._matrix if matrix else self._table)(table)
             last = table.rows[-1][0].number
-            rest = [one for one in rest if one.number > last]
+            rest = [line for line in rest if line.number > last]
         self._limits()
 
     def _limits(self) -> None:
@@ -223,7 +223,7 @@ class _Seen:
             self._attributes(table)
         for place, title in enumerate(table.titles[first:], first):
             column = [cells[place] for _, cells in table.rows]
-            soft = sum(bool(_SOFT.search(one)) for one in column)
+            soft = sum(bool(_SOFT.search(text)) for text in column)
             rare = 0 < soft <= _RARE * len(column)
             for (line, _), item, said in zip(table.rows, items, column, strict=True):
                 bad = is_bad(said) or (rare and bool(_SOFT.search(said)))
@@ -269,7 +269,7 @@ class _Seen:
         found = _PAIR.search(line.text)
         indent = len(line.text) - len(line.text.lstrip())
         if found is None or _STAMP.search(line.text):
-            inside = any(len(one.text) - len(one.text.lstrip()) > indent for one in after)
+            inside = any(len(line.text) - len(line.text.lstrip()) > indent for line in after)
             heading = _HEADING.search(line.text) or (inside and _FIRST.search(line.text))
             if heading:
                 self._enter(indent, str(heading["name"]))
@@ -308,7 +308,7 @@ class _Seen:
 
     def _enter(self, indent: float, name: str) -> None:
         """Leave headings that stand no further left than a line; enter one if it is one."""
-        self.headings = [one for one in self.headings if one[0] < indent]
+        self.headings = [heading for heading in self.headings if heading[0] < indent]
         if name:
             self.headings.append((indent, name))
 
@@ -448,7 +448,7 @@ def _shape(text: str) -> str:
 def _labels(lines: Sequence[Line]) -> frozenset[str]:
     """Return the hosts that a parallel shell wrote before every line, as many of each."""
     found = [_LABEL.search(line.text) for line in lines if not _PROMPT.search(line.text)]
-    counts = Counter(str(one["label"]) for one in found if one)
+    counts = Counter(str(item["label"]) for item in found if item)
     whole = counts and all(found) and len(set(counts.values())) == 1
     return frozenset(counts) if whole and len(counts) >= _FEWEST_HOSTS else frozenset()
 

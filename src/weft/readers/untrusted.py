@@ -97,7 +97,7 @@ def printable(name: str) -> str:
     'a?[31m?'
     """
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return "".join("?" if one < " " or "\x7f" <= one <= "\x9f" else one for one in text)
+    return "".join("?" if item < " " or "\x7f" <= item <= "\x9f" else item for item in text)
 
 
 _COLLECTIONS: Final = (dict, list)
@@ -173,11 +173,12 @@ def _number_of_keys(value: object) -> int:
     for _ in range(DEEPEST + 2):
         if not level:
             return keys
-        mappings = [one for one in level if isinstance(one, dict)]
-        lists = [one for one in level if isinstance(one, list)]
+        mappings = [row for row in level if isinstance(row, dict)]
+        lists = [row for row in level if isinstance(row, list)]
         keys += sum(map(len, mappings))
         inside = chain(
-            chain.from_iterable(one.values() for one in mappings), chain.from_iterable(lists)
+            chain.from_iterable(mapping.values() for mapping in mappings),
+            chain.from_iterable(lists),
         )
         level = [below for below in inside if isinstance(below, _COLLECTIONS)]
     raise Malformed("nested too deeply")
@@ -281,7 +282,7 @@ def yaml_documents(text: str) -> tuple[YamlDocument, ...]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         _check_events(yaml.parse(text, Loader=loader))
-        nodes = [one for one in yaml.compose_all(text, Loader=loader) if one is not None]
+        nodes = [item for item in yaml.compose_all(text, Loader=loader) if item is not None]
     except yaml.MarkedYAMLError as failure:
         mark = failure.problem_mark or failure.context_mark
         message = failure.problem or failure.context or "is no YAML"
@@ -314,7 +315,7 @@ class _YamlReading:
             self.lines[id(found)] = mark.line + 1
             return found
         if node.id == "sequence":
-            return [self._plain(one, (*path, str(i))) for i, one in enumerate(node.value)]
+            return [self._plain(item, (*path, str(i))) for i, item in enumerate(node.value)]
         if node.tag.endswith(":null") and node.value in {"", "~", "null"}:
             return None
         return node.value

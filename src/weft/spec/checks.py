@@ -88,12 +88,12 @@ def _route_problems(network: NetworkSettings) -> Iterator[Problem]:
             "by destination, or choose another balancing"
         )
         yield Problem(path=("balancing",), message=message, value=STATIC)
-    for place, one in enumerate(network.classes):
-        own = one.balancing or network.balancing
+    for place, settings in enumerate(network.classes):
+        own = settings.balancing or network.balancing
         if own != network.balancing and STATIC in {own, network.balancing}:
             message = "all classes follow the same tables, or none; leave it out"
             path = ("classes", str(place), "balancing")
-            yield Problem(path=path, message=message, value=one.balancing)
+            yield Problem(path=path, message=message, value=settings.balancing)
 
 
 def _names() -> dict[Path, Collection[str]]:
@@ -412,7 +412,7 @@ def scenario_problems(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _class_problems(scenario: Scenario) -> Iterator[Problem]:
-    names = [one.name for one in scenario.network.classes]
+    names = [settings.name for settings in scenario.network.classes]
     for place, name in enumerate(names):
         if name in names[:place]:
             path = ("network", "classes", str(place), "name")
@@ -422,7 +422,9 @@ def _class_problems(scenario: Scenario) -> Iterator[Problem]:
         for place, item in enumerate(scenario.traffic)
         if len(item.kinds) == 1
     ]
-    users += [(("stuck", str(n)), one.traffic_class) for n, one in enumerate(scenario.stuck)]
+    users += [
+        (("stuck", str(n)), receiver.traffic_class) for n, receiver in enumerate(scenario.stuck)
+    ]
     for where, asked in users:
         if asked is not None and asked not in names:
             known = nearest(asked, names) if names else "network.classes names none"

@@ -247,8 +247,8 @@ class Cluster(Part):
         """Return the tenants by name with the numbers of their hosts; all hosts without."""
         ends = accumulate(tenant.hosts for tenant in self.tenants)
         found = (
-            (one.name, range(end - one.hosts, end))
-            for one, end in zip(self.tenants, ends, strict=True)
+            (tenant.name, range(end - tenant.hosts, end))
+            for tenant, end in zip(self.tenants, ends, strict=True)
         )
         return tuple(found) or (("", range(self.hosts)),)
 

@@ -21,7 +21,7 @@ def _prefix(value: str) -> str:
 
 
 def _servers(value: tuple[str, ...]) -> tuple[str, ...]:
-    wrong = [one for one in value if not _SERVER.fullmatch(one)]
+    wrong = [text for text in value if not _SERVER.fullmatch(text)]
     if wrong:
         message = f"{wrong[0][:40]!r} is no address or name of a server"
         raise ValueError(message)

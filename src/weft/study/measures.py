@@ -27,8 +27,8 @@ def needed(result: "Need") -> "Measures":
     from weft.advise.wording import figure  # noqa: PLC0415 - needs alone use it
 
     shown = {
-        one.name: "out of reach" if one.need is None else figure(one.need, one.unit)
-        for one in result.requirements
+        item.name: "out of reach" if item.need is None else figure(item.need, item.unit)
+        for item in result.requirements
     }
     return {**shown, "reached": "yes" if result.reached else "no"}
 
@@ -36,7 +36,7 @@ def needed(result: "Need") -> "Measures":
 def compared(result: "Comparison") -> "Measures":
     """Return what a sweep of comparisons shows: which network to take, and its price."""
     taken = result.recommendation.fabric
-    same = ", ".join(one for one in result.recommendation.tied_with if one != taken)
+    same = ", ".join(text for text in result.recommendation.tied_with if text != taken)
     found: dict[str, Estimate | float | str] = {"recommended": taken or "no network"}
     found |= {"costs_the_same": same}
     for line in result.lines:

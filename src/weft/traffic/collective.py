@@ -50,7 +50,7 @@ def operation_in(text: str) -> Operation | None:
     >>> operation_in("./build/reduce_scatter_perf -b 8"), operation_in("AllReduce")
     (<Operation.REDUCE_SCATTER: 'reduce_scatter'>, <Operation.ALL_REDUCE: 'all_reduce'>)
     """
-    plain = "".join(one for one in text.lower() if one not in "_- ")
+    plain = "".join(item for item in text.lower() if item not in "_- ")
     return next((kind for name, kind in _SPELLINGS.items() if name in plain), None)
 
 

@@ -84,26 +84,27 @@ def recorded(
     where ranks are missing, given twice, or do not fit together.
     """
     world, numbered = _numbered(traces, ranks)
-    orders = {rank: _ordered(one) for rank, one in numbered.items()}
-    calls = {rank: list(_calls(rank, one, world, orders[rank]))
-             for rank, one in numbered.items()}  # fmt: skip
+    orders = {rank: _ordered(traced) for rank, traced in numbered.items()}
+    calls = {rank: list(_calls(rank, traced, world, orders[rank]))
+             for rank, traced in numbered.items()}  # fmt: skip
     clocks = _clocks(numbered, calls)
     zero_s = min(
-        min(span.begin_s for span in one.spans) - clocks[rank] for rank, one in numbered.items()
+        min(span.begin_s for span in traced.spans) - clocks[rank]
+        for rank, traced in numbered.items()
     )
     nodes: list[Node] = []
-    for rank, one in sorted(numbered.items()):
+    for rank, traced in sorted(numbered.items()):
         clock = clocks[rank] + zero_s
-        nodes += _nodes_of((rank, one), orders[rank], len(nodes), clock, early=early)
-    timed = all(one.timed for one in traces)
+        nodes += _nodes_of((rank, traced), orders[rank], len(nodes), clock, early=early)
+    timed = all(trace.timed for trace in traces)
     instances = tuple(_instances(nodes, numbered, calls, timed=timed))
-    waits = all(one.waits_recorded for one in traces)
+    waits = all(trace.waits_recorded for trace in traces)
     end = max(_end(node.span) for node in nodes)
     return Recorded(
         name=name, ranks=world, traced_ranks=tuple(sorted(numbered)),
-        steps=max(one.steps for one in traces), nodes=tuple(nodes), instances=instances,
+        steps=max(trace.steps for trace in traces), nodes=tuple(nodes), instances=instances,
         traced_s=end if timed else None, waits_recorded=waits,
-        notes=tuple(dict.fromkeys(note for one in traces for note in one.notes)),
+        notes=tuple(dict.fromkeys(note for trace in traces for note in trace.notes)),
     )  # fmt: skip
 
 
@@ -114,17 +115,19 @@ def _end(span: Span) -> float:
 def _numbered(traces: Sequence[Traced], ranks: int | None) -> tuple[int, dict[int, Traced]]:
     """Return the number of ranks of the job, and its traces by rank."""
     found: dict[int, Traced] = {}
-    for one in traces:
-        rank = 0 if one.rank is None and len(traces) == 1 else one.rank
+    for trace in traces:
+        rank = 0 if trace.rank is None and len(traces) == 1 else trace.rank
         if rank is None:
             raise SpecError(
-                f"{one.source}: its rank is unknown; name it as rank0.json or job.0.et"
+                f"{trace.source}: its rank is unknown; name it as rank0.json or job.0.et"
             )
         if rank in found:
-            raise SpecError(f"{one.source}: is rank {rank}, as is {found[rank].source}")
-        found[rank] = one
-    stated = [one.ranks or 0 for one in traces]
-    stated += [rank + 1 for one in traces for group in one.groups.values() for rank in group]
+            raise SpecError(f"{trace.source}: is rank {rank}, as is {found[rank].source}")
+        found[rank] = trace
+    stated = [trace.ranks or 0 for trace in traces]
+    stated += [
+        rank + 1 for trace in traces for group in trace.groups.values() for rank in group
+    ]
     world = max(ranks or 0, *stated, max(found) + 1)
     if ranks is not None and world > ranks:
         raise SpecError(f"--ranks {ranks}: the traces are of {world} ranks")
@@ -187,12 +190,12 @@ def _clocks(
     numbered: Mapping[int, Traced], calls: Mapping[int, list[tuple[Key, int]]]
 ) -> dict[int, float]:
     """Return by rank what its clock is ahead: collectives end at the same time on all ranks."""
-    if len(numbered) == 1 or not all(one.timed for one in numbered.values()):
+    if len(numbered) == 1 or not all(traced.timed for traced in numbered.values()):
         return dict.fromkeys(numbered, 0.0)
     ends: dict[Key, dict[int, float]] = defaultdict(dict)
-    for rank, one in numbered.items():
+    for rank, traced in numbered.items():
         for key, place in calls[rank]:
-            ends[key][rank] = _end(one.spans[place])
+            ends[key][rank] = _end(traced.spans[place])
     pairs: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for by_rank in ends.values():
         first, *others = by_rank
@@ -368,7 +371,7 @@ def _instance(
     return Instance(
         operation=operation, name=calls[0].operation, size_bytes=size, ranks=ranks,
         members=tuple(members), starters=starters, traced_s=min(took),
-        later_s=tuple(one - min(took) for one in took),
+        later_s=tuple(value - min(took) for value in took),
     )  # fmt: skip
 
 

@@ -89,7 +89,7 @@ class Runner:
         pending = set(tasks)
         while pending:
             ended, pending = wait(pending, timeout=LOOK_S, return_when=FIRST_COMPLETED)
-            for task in sorted(ended, key=lambda one: tasks[one]):
+            for task in sorted(ended, key=lambda item: tasks[item]):
                 number, place, seed = tasks[task]
                 found[number][place, seed] = task.result()
                 self.done += 1

@@ -117,16 +117,16 @@ def run(
 
 def _sample(seen: Seen, limit_s: float) -> Sample:
     found = traffic((seen,))
-    judged = [one for one in found if one.kind != "background"] or list(found)
-    fair = [one.fairness_ratio for one in judged if one.fairness_ratio is not None]
+    judged = [outcome for outcome in found if outcome.kind != "background"] or list(found)
+    fair = [outcome.fairness_ratio for outcome in judged if outcome.fairness_ratio is not None]
     counts = seen.outcome.counts
     return Sample(
         seed=seen.seed,
         times_s={
-            one.name: limit_s
-            if one.unfinished or one.completion_s is None
-            else one.completion_s.value
-            for one in judged
+            outcome.name: limit_s
+            if outcome.unfinished or outcome.completion_s is None
+            else outcome.completion_s.value
+            for outcome in judged
         },
         tail_ratio=_tail(seen),
         paused_ratio=float(seen.paused_ps.mean()) / seen.last_ps,

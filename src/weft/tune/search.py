@@ -103,15 +103,20 @@ def tune(
     _check_words(scenarios, over, seeds)
     checks = max(seeds, LEAST_CHECKS)
     search = _Search(
-        scenarios=tuple(scenarios), space=space_of(scenarios, knobs),
-        judged=_judged(scenarios, judged_by), over=Over(over),
-        seeds=tuple(range(1, seeds + 1)), checks=tuple(range(seeds + 1, seeds + checks + 1)),
+        scenarios=tuple(scenarios),
+        space=space_of(scenarios, knobs),
+        judged=_judged(scenarios, judged_by),
+        over=Over(over),
+        seeds=tuple(range(1, seeds + 1)),
+        checks=tuple(range(seeds + 1, seeds + checks + 1)),
         runner=Runner(
-            grounds=[Ground(one) for one in scenarios],
-            limits_s=[one.until_s for one in scenarios], report=report, workers=workers,
+            grounds=[Ground(scenario) for scenario in scenarios],
+            limits_s=[scenario.until_s for scenario in scenarios],
+            report=report,
+            workers=workers,
         ),
-        bases=tuple(explicit(one) for one in scenarios),
-    )  # fmt: skip
+        bases=tuple(explicit(scenario) for scenario in scenarios),
+    )
     asks_of = _digest(search, seed)
     try:
         _start(search, trials)
@@ -151,15 +156,15 @@ def _check_words(scenarios: Sequence[Scenario], over: str, seeds: int) -> None:
 
 def _judged(scenarios: Sequence[Scenario], asked: Sequence[str]) -> dict[str, Objective]:
     """Return the objectives asked for, or the usual ones that have something to judge."""
-    found = {one: _objective(one) for one in dict.fromkeys(asked or USUAL)}
-    options = [options_of(one, one.seeds[0]) for one in scenarios]
-    idle = [n for n, one in found.items() if not any(map(one.applies, options))]
+    found = {text: _objective(text) for text in dict.fromkeys(asked or USUAL)}
+    options = [options_of(scenario, scenario.seeds[0]) for scenario in scenarios]
+    idle = [n for n, objective in found.items() if not any(map(objective.applies, options))]
     if asked and idle:
         raise SpecError(
             f"the objective {' and '.join(idle)} judges nothing here: no link is ever paused; "
             "leave it out"
         )
-    return {name: one for name, one in found.items() if name not in idle}
+    return {name: objective for name, objective in found.items() if name not in idle}
 
 
 def _objective(name: str) -> Objective:
@@ -206,7 +211,7 @@ def _try(search: _Search, book: Study, trials: int) -> None:
         asked = {number: search.networks(values) for number, values in batch}
         with closing(runner.evaluate(asked, search.seeds)) as judged:
             for number, runs in judged:
-                scores = {name: one.value for name, one in search.scores(runs).items()}
+                scores = {name: score.value for name, score in search.scores(runs).items()}
                 book.tell(number, scores)
         runner.best = _so_far(search, book)
 
@@ -219,11 +224,13 @@ def _so_far(search: _Search, book: Study) -> str:
 
 
 def _trials(search: _Search, book: Study) -> list[Trial]:
-    done = sorted(book.done, key=lambda one: one[0])
+    done = sorted(book.done, key=lambda item: item[0])
     found = [Trial(number=n, values=v, scores=s, front=False) for n, v, s in done]
     return [
-        replace(one, front=not any(_dominates(other, one, search.judged) for other in found))
-        for one in found
+        replace(
+            trial, front=not any(_dominates(other, trial, search.judged) for other in found)
+        )
+        for trial in found
     ]
 
 
@@ -238,10 +245,10 @@ def _best(trials: Sequence[Trial], judged: Mapping[str, Objective]) -> Trial:
     """Return the best in the first objective; of those as good the best in the next."""
     left = list(trials)
     for name, objective in judged.items():
-        figures = [one.scores[name] for one in left]
+        figures = [trial.scores[name] for trial in left]
         top = max(figures) if objective.more_is_better else min(figures)
         room = ALIKE_RATIO * abs(top)
-        left = [one for one in left if abs(one.scores[name] - top) <= room]
+        left = [trial for trial in left if abs(trial.scores[name] - top) <= room]
     return left[0]
 
 
@@ -249,7 +256,9 @@ def _rivals(search: _Search) -> dict[str, tuple[NetworkSettings, ...]]:
     """Return the shipped settings of the same fabric, laid over each scenario."""
     kind = search.scenarios[0].cluster.fabric.kind
     names = [n for n in tunings() if n == kind or n.startswith(f"{kind}_")]
-    return {n: tuple(_laid(one.network, n) for one in search.scenarios) for n in names}
+    return {
+        n: tuple(_laid(scenario.network, n) for scenario in search.scenarios) for n in names
+    }
 
 
 def _shipped(search: _Search) -> list[Values]:
@@ -298,12 +307,12 @@ def _compare(search: _Search, best: Trial, after: _After) -> None:
     lean = {**best.values, **idle}
     asked = dict(enumerate((search.networks(lean), *rivals.values())))
     found = dict(runner.evaluate(asked, search.checks))
-    whole, lighter = (_contender(search, BEST, one) for one in (runs[0], found[0]))
+    whole, lighter = (_contender(search, BEST, row) for row in (runs[0], found[0]))
     if _as_good(search, lighter, whole):
         after.values = lean
     else:
         lighter = whole
-        after.worths[:] = [replace(one, kept=True) for one in after.worths]
+        after.worths[:] = [replace(worth, kept=True) for worth in after.worths]
     first = {at: s for at, s in search.starts.items() if at[1] in search.checks}
     after.contenders += [lighter, _contender(search, START, first)]
     after.contenders += [
@@ -343,9 +352,9 @@ def _worth(search: _Search, name: str, best: Trial, whole: Runs, without: Runs) 
     knob = search.space.knobs[name]
     starts = search.starts
     changes = {
-        objective: [one.of(without[at], starts[at]) - one.of(whole[at], starts[at])
+        objective: [item.of(without[at], starts[at]) - item.of(whole[at], starts[at])
                     for at in whole]
-        for objective, one in search.judged.items()
+        for objective, item in search.judged.items()
     }  # fmt: skip
     first = next(iter(search.judged))
     sign = -1 if search.judged[first].more_is_better else 1
@@ -361,7 +370,7 @@ def _worth(search: _Search, name: str, best: Trial, whole: Runs, without: Runs) 
         start=search.space.start[name],
         best=best.values[name],
         harm={n: Estimate(mean(c), min(c), max(c)) for n, c in changes.items()},
-        sure=all(sign * one >= 0 for one in changes[first]) and any(changes[first]),
+        sure=all(sign * value >= 0 for value in changes[first]) and any(changes[first]),
         kept=matters,
     )
 
@@ -405,13 +414,13 @@ def _record(
     search: _Search, trials: Sequence[Trial], contenders: Sequence[Contender], asks_of: str
 ) -> TuningRecord | None:
     """Return how the settings were found; none where nothing was checked on new seeds."""
-    best = next((one for one in contenders if one.name == BEST), None)
+    best = next((contender for contender in contenders if contender.name == BEST), None)
     if best is None:
         return None
     time = best.time_ratio
     return TuningRecord(
         weft=weft_version(),
-        scenarios=tuple(one.name for one in search.scenarios),
+        scenarios=tuple(scenario.name for scenario in search.scenarios),
         scenarios_sha256=asks_of,
         trials=len(trials),
         seeds=search.checks,
@@ -429,6 +438,6 @@ def _provenance(search: _Search, notes: Sequence[str]) -> Provenance:
         HEADROOM,
         "settings suit the traffic that was simulated; other traffic may ask for others",
     )
-    parts = [part for one in search.scenarios for part in (one.cluster, one)]
+    parts = [part for scenario in search.scenarios for part in (scenario.cluster, scenario)]
     made = provenance(*parts, sources=(), assumptions=assumptions)
     return replace(made, engine="packet", models=PACKET_EFFECTS, seed=search.seeds[0])

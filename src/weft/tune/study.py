@@ -86,7 +86,7 @@ class Study:
     def ask(self, trials: int) -> list[tuple[int, Values]]:
         """Return the next batch: what an interruption left open, or new values."""
         if open_ := self._trials("RUNNING"):
-            return [(one.number, self._outside(one.params)) for one in open_]
+            return [(item.number, self._outside(item.params)) for item in open_]
         asked = len(self._study.get_trials(deepcopy=False)) - len(self._trials("WAITING"))
         self._study.sampler = self._sampler(asked // BATCH)
         # The first batches may have been cut short by --trials: fill them up first.

@@ -98,4 +98,4 @@ class Tuned:
     @property
     def trial(self) -> Trial:
         """The best trial."""
-        return next(one for one in self.trials if one.number == self.best)
+        return next(trial for trial in self.trials if trial.number == self.best)

@@ -45,7 +45,7 @@ def sharp_speedup(trial: Trial, size_mb: int) -> Estimate:
     """Return what reduction in the switches is worth; the band of both is shared."""
     cluster = trial.row("infiniband_sharp").prediction.cluster
     plain = cluster.with_(fabric=cluster.fabric.with_(in_network_reduction=False))
-    with_s, without_s = (_whole(one, size_mb * 1e6).time_s.value for one in (cluster, plain))
+    with_s, without_s = (_whole(item, size_mb * 1e6).time_s.value for item in (cluster, plain))
     return exactly(without_s / with_s)
 
 

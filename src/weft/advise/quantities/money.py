@@ -32,7 +32,7 @@ def token_cost_over(
     if not gpus / NEAR <= size <= gpus * NEAR:
         raise Infeasible(f"one replica of this job takes {case.whole_gpus(1)} GPUs")
     mine = case.at_gpus(name, size)
-    rivals = [case.at_gpus(one, size) for one in over]
+    rivals = [case.at_gpus(text, size) for text in over]
     best = min(rivals, key=lambda row: row.usd_per_1t_tokens)
     if mine.exposed_ratio < exposed_above:
         raise Infeasible(f"less than {exposed_above:.0%} of a step is communication")
@@ -102,7 +102,7 @@ def break_even_points(trial: Trial, inputs: Sequence[str]) -> Estimate:
     found = [trial.break_evens[name] for name in inputs if name in trial.break_evens]
     if not found:
         raise Infeasible("these inputs do not apply here")
-    return exactly(sum((one.below is not None) + (one.above is not None) for one in found))
+    return exactly(sum((even.below is not None) + (even.above is not None) for even in found))
 
 
 @quantity("how far {input} moves the cost of a token over its range", "ratio")

@@ -32,7 +32,7 @@ SEQUENCES_PER_GPU = 8
 @quantity("training speed on {name} over the best of {over}, batch x {batch}", "ratio")
 def speed_over(trial: Trial, name: str, over: Sequence[str], batch: float = 1) -> Estimate:
     """Return progress over that of the fastest other, each with its own best parallelism."""
-    rows = [trial.row(one) for one in over]
+    rows = [trial.row(text) for text in over]
     mine, best = trial.row(name), max(rows, key=lambda row: row.progress_tokens_per_s)
     ratio = _progress(trial.case, mine, batch) / _progress(trial.case, best, batch)
     return _band(ratio, trial.spread(name), trial.spread(best.name))
@@ -135,7 +135,7 @@ def reduction_over_compute(trial: Trial, batch: str) -> Estimate:
     """
     prediction = trial.case.verdict.prediction
     step, job = prediction.step, prediction.job
-    reduce_s = sum(one.total_s for one in step.traffic if one.dimension == "dp")
+    reduce_s = sum(traffic.total_s for traffic in step.traffic if traffic.dimension == "dp")
     compute_s = sum(step.breakdown_s.get(part, 0.0) for part in COMPUTE)
     factor = job.global_batch / _least_batch(prediction.gpus, job) if batch == "least" else 1.0
     relative = step.step_s.map(lambda s: s / step.step_s.value)
@@ -174,7 +174,7 @@ def _least_batch(gpus: int, job: Job) -> float:
 
 def _beside_storage() -> Effect:
     found = effects_under("roce_misconfigured")
-    return next(one for one in found if one.name == "beside_storage")
+    return next(effect for effect in found if effect.name == "beside_storage")
 
 
 def _progress(case: Case, row: Row, batch: float) -> float:

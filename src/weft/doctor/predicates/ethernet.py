@@ -19,9 +19,9 @@ def traffic_outside_lossless_class(clue: Clue, case: Case) -> Iterator[Hit]:
         enabled = last(found, "pfc")
         if not isinstance(enabled, tuple) or "1" not in enabled:
             continue
-        lossless = [str(place) for place, one in enumerate(enabled) if one == "1"]
+        lossless = [str(place) for place, text in enumerate(enabled) if text == "1"]
         for interface in _counted(case, entity):
-            used = sum(_sent(case, interface, one) for one in lossless)
+            used = sum(_sent(case, interface, text) for text in lossless)
             default = _sent(case, interface, "0")
             if "0" not in lossless and default > _BUSY and default > _FAR_MORE * used:
                 of_default = Entity("priority", (*interface.key, "0"))
@@ -35,7 +35,9 @@ def _counted(case: Case, interface: Entity) -> list[Entity]:
         return [interface]
     host = interface.field("host")
     keys = dict.fromkeys(
-        one.key[:2] for one, _ in case.inventory.of("priority") if one.field("host") == host
+        entity.key[:2]
+        for entity, _ in case.inventory.of("priority")
+        if entity.field("host") == host
     )
     return [Entity("interface", key) for key in keys]
 

@@ -13,7 +13,7 @@ def all_links_inactive_on_nvswitch_host(clue: Clue, case: Case) -> Iterator[Hit]
         for _, found in case.inventory.of("gpu")
         if "model" in found
     ]
-    sxm = any(_is_sxm(one) for one in models)
+    sxm = any(_is_sxm(model) for model in models)
     if models and not sxm:
         return
     for event in case.events.get("nvlink.all_inactive", ()):
@@ -33,7 +33,7 @@ def fabric_manager_stopped_on_nvswitch_host(clue: Clue, case: Case) -> Iterator[
     }
     for entity, found in case.inventory.of("service"):
         name, state = entity.field("service"), found.get("state", [])
-        stopped = any(one.value in {"inactive", "failed"} for one in state[-1:])
+        stopped = any(reading.value in {"inactive", "failed"} for reading in state[-1:])
         if "fabricmanager" in name and stopped and entity.field("host") in on_switch:
             yield Hit(clue, entity, (state[-1].evidence,))
 
@@ -42,8 +42,12 @@ def more_nodes_than_hosts(clue: Clue, case: Case) -> Iterator[Hit]:
     """Yield communicators in which a GPU counts as a node of its own."""
     for entity, found in case.inventory.of("process"):
         local, ranks = found.get("local_ranks", []), found.get("ranks")
-        ones = [one for one in local if one.value == 1.0]
-        more = [one for one in local if isinstance(one.value, float) and one.value > 1]
+        ones = [reading for reading in local if reading.value == 1.0]
+        more = [
+            reading
+            for reading in local
+            if isinstance(reading.value, float) and reading.value > 1
+        ]
         if ones and more and ranks:
             yield Hit(clue, entity, (ones[0].evidence, more[0].evidence))
 

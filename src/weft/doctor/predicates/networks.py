@@ -20,8 +20,8 @@ def _between_hosts(inventory: Inventory) -> list[Entity]:
     processes = list(inventory.of("process"))
     several = any(spans_hosts(found) for _, found in processes)
     on_sockets = [
-        one
-        for one, found in processes
+        process
+        for process, found in processes
         if "Socket" in {last(found, "network"), last(found, "path")}
     ]
     return on_sockets if several else []
@@ -72,8 +72,8 @@ def filter_without_device(clue: Clue, case: Case) -> Iterator[Hit]:
     known = {entity.field("adapter") for entity, _ in case.inventory.of("port")}
     between = "nccl.no_device" in case.events and _between_hosts(case.inventory)
     for entity, reading in _setting(case, "NCCL_IB_HCA"):
-        wanted = {one.strip("=^").split(":")[0] for one in str(reading.value).split(",")}
-        absent = known and not any(name.startswith(one) for one in wanted for name in known)
+        wanted = {part.strip("=^").split(":")[0] for part in str(reading.value).split(",")}
+        absent = known and not any(name.startswith(text) for text in wanted for name in known)
         if absent or (between and _found_no_device(case, entity, reading)):
             yield Hit(clue, entity, (reading.evidence,))
 
@@ -81,7 +81,9 @@ def filter_without_device(clue: Clue, case: Case) -> Iterator[Hit]:
 def filter_on_sockets(clue: Clue, case: Case) -> Iterator[Hit]:
     """Yield NCCL_IB_HCA where NCCL finds no device and the log does not say how many hosts."""
     processes = [found for _, found in case.inventory.of("process")]
-    if "nccl.no_device" in case.events and not any(last(one, "nodes") for one in processes):
+    if "nccl.no_device" in case.events and not any(
+        last(process, "nodes") for process in processes
+    ):
         for entity, reading in _setting(case, "NCCL_IB_HCA"):
             if _found_no_device(case, entity, reading):
                 yield Hit(clue, entity, (reading.evidence,))
@@ -110,7 +112,7 @@ def fewer_adapters_than_active_ports(clue: Clue, case: Case) -> Iterator[Hit]:
         if last(found, "state") == "active" and "link_layer" in found:
             kind = (last(found, "link_layer"), last(found, "rate"))
             active.setdefault(kind, set()).add(entity.field("adapter"))
-    most = max((len(one) for one in active.values()), default=0)
+    most = max((len(group) for group in active.values()), default=0)
     for entity, found in case.inventory.of("process"):
         used = last(found, "adapters")
         if isinstance(used, tuple) and len(used) < most:
@@ -136,7 +138,7 @@ def mixed_link_layers(clue: Clue, case: Case) -> Iterator[Hit]:
     for entity, found in case.inventory.of("process"):
         used = last(found, "adapters")
         if isinstance(used, tuple):
-            layers = {"/IB" in one for one in used if "/" in one}
+            layers = {"/IB" in text for text in used if "/" in text}
             if len(layers) > 1:
                 yield Hit(clue, entity, (found["adapters"][-1].evidence,))
 
@@ -203,9 +205,9 @@ def two_hosts_report_one_another(clue: Clue, case: Case) -> Iterator[Hit]:
 
     Of a process that died, the others name one address, and its own host reports nothing.
     """
-    events = [one for code in _COMPLETIONS for one in case.events.get(code, ())]
-    hosts = {one.entity.field("host") for one in events if one.entity.field("host")}
-    peers = {one.fields["peer"] for one in events if one.fields.get("peer")}
+    events = [event for code in _COMPLETIONS for event in case.events.get(code, ())]
+    hosts = {event.entity.field("host") for event in events if event.entity.field("host")}
+    peers = {event.fields["peer"] for event in events if event.fields.get("peer")}
     if len(hosts) == _BOTH == len(peers):
         for event in events:
             yield Hit(clue, event.entity, tuple(event.evidence))
@@ -305,9 +307,9 @@ def adapters_open_beside_those_refused(clue: Clue, case: Case) -> Iterator[Hit]:
 def chosen_port_down(clue: Clue, case: Case) -> Iterator[Hit]:
     """Yield ports that are down and that NCCL_IB_HCA names."""
     wanted = {
-        one.strip("=^").split(":")[0]
+        part.strip("=^").split(":")[0]
         for _, reading in _setting(case, "NCCL_IB_HCA")
-        for one in str(reading.value).split(",")
+        for part in str(reading.value).split(",")
     }
     for entity, found in case.inventory.of("port"):
         if entity.field("adapter") in wanted and last(found, "state") == "down":

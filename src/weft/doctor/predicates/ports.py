@@ -85,7 +85,7 @@ def link_local_on_roce(clue: Clue, case: Case) -> Iterator[Hit]:
     if layers == {"infiniband"}:
         return
     used = [last(found, "adapters") for _, found in case.inventory.of("process")]
-    roce = any("/RoCE" in one for names in used if isinstance(names, tuple) for one in names)
+    roce = any("/RoCE" in name for names in used if isinstance(names, tuple) for name in names)
     for event in case.events.get("nccl.link_local_gids", ()):
         if roce or "ethernet" in layers or "roce" in event.evidence[0].text.lower():
             yield Hit(clue, event.entity, tuple(event.evidence))
@@ -102,7 +102,9 @@ def ingress_drops_beside_full_queue(clue: Clue, case: Case) -> Iterator[Hit]:
     """Yield ports that drop at ingress while a queue of another port stands full."""
     marks = [found["watermark"][-1] for _, found in case.inventory.of("queue")
              if "watermark" in found]  # fmt: skip
-    full = [one for one in marks if isinstance(one.value, float) and one.value >= _FULL_BYTES]
+    full = [
+        mark for mark in marks if isinstance(mark.value, float) and mark.value >= _FULL_BYTES
+    ]
     for entity, found in case.inventory.of("switch_port"):
         drops = last(found, "rx_drops")
         if isinstance(drops, float) and drops > 0 and full:

@@ -20,7 +20,7 @@ def ranks_behind(clue: Clue, case: Case) -> Iterator[Hit]:
     at = Counter(last(found, "sequence") for found in waiting.values())
     if not at:
         return
-    furthest = max(one for one in at if isinstance(one, float))
+    furthest = max(text for text in at if isinstance(text, float))
     for entity, found in case.inventory.of("rank"):
         sequence = last(found, "sequence")
         behind = isinstance(sequence, float) and sequence < furthest
@@ -47,7 +47,7 @@ def ranks_absent(clue: Clue, case: Case) -> Iterator[Hit]:
     """Yield ranks of which there is no dump beside those of the others."""
     waiting = _waiting(case)
     sizes = [last(found, "ranks") for _, found in case.inventory.of("job")]
-    world = max((int(one) for one in sizes if isinstance(one, float)), default=0)
+    world = max((int(size) for size in sizes if isinstance(size, float)), default=0)
     there = {whole(entity.key[-1]) for entity, _ in case.inventory.of("rank")}
     few = world < 2 * len(there)  # else the other ranks wrote no dump at all
     absent = sorted(set(range(world)) - there) if few else []

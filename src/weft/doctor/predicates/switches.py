@@ -20,8 +20,8 @@ def switch_mtu_below_hosts(clue: Clue, case: Case) -> Iterator[Hit]:
     hosts = [found["mtu"][-1] for entity, found in case.inventory.of("interface")
              if "mtu" in found and entity.field("interface") != "lo"
              and last(found, "state") != "down"]  # fmt: skip
-    sizes = {one.value: one.evidence for one in hosts if isinstance(one.value, float)}
-    smallest = min((one for one in sizes if one > _USUAL_MTU), default=0.0)
+    sizes = {host.value: host.evidence for host in hosts if isinstance(host.value, float)}
+    smallest = min((size for size in sizes if size > _USUAL_MTU), default=0.0)
     for entity, found in case.inventory.of("switch_port"):
         mtu = last(found, "mtu")
         up = last(found, "state") in {"up", "active"}
@@ -90,6 +90,6 @@ def _next_hops(case: Case) -> dict[tuple[str, str], list[Entity]]:
 def several_masters(clue: Clue, case: Case) -> Iterator[Hit]:
     """Yield a subnet of which two managers say that they are the master."""
     for entity, found in case.inventory.of("subnet"):
-        lines = {one.value: one.evidence for one in found.get("masters", ())}
+        lines = {master.value: master.evidence for master in found.get("masters", ())}
         if len(lines) > 1:
             yield Hit(clue, entity, tuple(lines.values()))

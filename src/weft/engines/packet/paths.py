@@ -82,7 +82,7 @@ def split(wiring: Wiring, routes: Routes, flows: Flows) -> tuple[Ints, Ints, Flo
         group = np.maximum(0, routes.groups[switch * routes.leaves + leaf[flow]])
         ways = np.where(here, 1, sizes[group])
         place = np.arange(ways.sum()) - np.repeat(np.cumsum(ways) - ways, ways)
-        flow, here, group = (np.repeat(one, ways) for one in (flow, here, group))
+        flow, here, group = (np.repeat(item, ways) for item in (flow, here, group))
         share = np.repeat(share / ways, ways)
         chosen = routes.group_links[np.where(here, 0, routes.group_start[group] + place)]
         link = np.where(here, last[flow], chosen).astype(np.int64)

@@ -77,8 +77,8 @@ def _usual_pieces(algorithm: Algorithm, chunk_bytes: float) -> int:
 def _check_size(rounds: Iterable[Round], most: int) -> None:
     """Refuse a schedule of too many sends before it fills the memory."""
     sends = 0
-    for one in rounds:
-        sends += len(one)
+    for pair in rounds:
+        sends += len(pair)
         if sends > most:
             raise too_many_flows()
 
@@ -162,15 +162,15 @@ class _Compiler:
     """Flows of each send, in order."""
 
     def add(self, rounds: Sequence[Round], concurrency: int | None) -> None:
-        for place, one in enumerate(rounds):
-            if any(self._is_switch(send.source) for send in one):
+        for place, pair in enumerate(rounds):
+            if any(self._is_switch(send.source) for send in pair):
                 continue  # what switches answer was added with what they were sent
-            if any(self._is_switch(send.target) for send in one):
+            if any(self._is_switch(send.target) for send in pair):
                 after = rounds[place + 1] if place + 1 < len(rounds) else ()
-                self._reduce(one, [send for send in after if self._is_switch(send.source)])
+                self._reduce(pair, [send for send in after if self._is_switch(send.source)])
                 continue
-            inside = self._inside(one)
-            written = [(send, self._flows(send, inside, concurrency)) for send in one]
+            inside = self._inside(pair)
+            written = [(send, self._flows(send, inside, concurrency)) for send in pair]
             for send, flows in written:
                 for chunk in send.chunks:
                     key = send.target, chunk

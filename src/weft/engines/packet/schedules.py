@@ -263,7 +263,7 @@ def schedule_of(work: Work) -> Schedule:
     joined = with_beside(whole, work.beside, fabric.wiring, fabric.cluster)
     ends = np.array(work.source, np.int64), np.array(work.target, np.int64)
     connections = _connections(work, *ends)
-    source, target = (_numbered(fabric, joined, one, connections) for one in ends)
+    source, target = (_numbered(fabric, joined, end, connections) for end in ends)
     pairs = np.array(work.pairs, np.int64).reshape(-1, 2)
     begin_ps = np.array(work.begin_ps, np.int64)
     return Schedule(

@@ -38,12 +38,12 @@ def options_of(scenario: Scenario, seed: int) -> Options:
     network = scenario.network
     classes = tuple(
         TrafficClass(
-            name=one.name,
-            priority=one.priority,
-            weight=one.weight,
-            options=_options(scenario, _laid_over(network, one), seed),
+            name=settings.name,
+            priority=settings.priority,
+            weight=settings.weight,
+            options=_options(scenario, _laid_over(network, settings), seed),
         )
-        for one in network.classes
+        for settings in network.classes
     )
     return replace(_options(scenario, network, seed), classes=classes)
 
@@ -55,7 +55,7 @@ def class_numbers(scenario: Scenario) -> list[int]:
 
 
 def _class_number(scenario: Scenario, name: str) -> int:
-    return [one.name for one in scenario.network.classes].index(name)
+    return [settings.name for settings in scenario.network.classes].index(name)
 
 
 def _laid_over(network: NetworkSettings, own: ClassSettings) -> NetworkSettings:
@@ -64,7 +64,7 @@ def _laid_over(network: NetworkSettings, own: ClassSettings) -> NetworkSettings:
     for name, value in own:
         under = getattr(network, name, None)
         if isinstance(value, Part):
-            set_here = {key: one for key, one in value if one is not None}
+            set_here = {key: item for key, item in value if item is not None}
             changes[name] = under.model_copy(update=set_here) if under else value
         elif name == "knobs":
             same = own.congestion in {None, network.congestion}
@@ -151,12 +151,14 @@ def _stalls(scenario: Scenario) -> tuple[Stall, ...]:
     inside = inside_of(scenario)
     ends = planes * (1 if inside is None else inside.lanes)
     found = []
-    for one in scenario.stuck:
-        server, place = divmod(one.gpu, host.gpus)
+    for receiver in scenario.stuck:
+        server, place = divmod(receiver.gpu, host.gpus)
         port = server * host.nics + place * host.nics // host.gpus
-        times = (min(FOREVER_PS, round(t * PS_PER_S)) for t in (one.begin_s, one.end_s))
+        times = (
+            min(FOREVER_PS, round(t * PS_PER_S)) for t in (receiver.begin_s, receiver.end_s)
+        )
         begin_ps, end_ps = times
-        name = one.traffic_class
+        name = receiver.traffic_class
         number = None if name is None else _class_number(scenario, name)
         found += [
             Stall(

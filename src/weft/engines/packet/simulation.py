@@ -188,7 +188,7 @@ class Options:
     def by_class(self) -> tuple["Options", ...]:
         """Return the options of every class."""
         own = replace(self, classes=())
-        return tuple(one.options or own for one in self.classes) or (own,)
+        return tuple(item.options or own for item in self.classes) or (own,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -348,7 +348,9 @@ def _parts(wiring: Wiring, links: Table, flows: Flows, settings: Table) -> Parts
     nodes = wiring.hosts + wiring.switches
     if settings.selective.any():
         return one_part(nodes)
-    pairs = [(one, fed) for relay in flows.relays for one in relay.feeders for fed in relay.fed]
+    pairs = [
+        (feeder, fed) for relay in flows.relays for feeder in relay.feeders for fed in relay.fed
+    ]
     at_once = np.array(pairs, np.int64).reshape(-1, 2)
     if flows.predecessor is not None:
         at_once = np.concatenate([at_once, _felt_at_once(wiring, flows)])
@@ -369,9 +371,9 @@ def _lanes(wiring: Wiring, options: Options, rng: np.random.Generator) -> Table:
     """Fill the rows of all classes; those after the first draw from streams of their own."""
     first, *more = options.by_class()
     each = [_links(wiring, first, rng, np.random.default_rng([options.seed, 1]))]
-    for number, one in enumerate(more, 1):
+    for number, item in enumerate(more, 1):
         streams = [np.random.default_rng([options.seed, end, number]) for end in (0, 1)]
-        each.append(_links(wiring, one, *streams))
+        each.append(_links(wiring, item, *streams))
     if not more:
         return each[0]
     lanes = table(len(each) * len(each[0]), LINK)
@@ -418,9 +420,9 @@ def _write_stalls(
 ) -> None:
     """Write the pauses of stalled receivers into the rings of their lanes, by time."""
     classes = options.by_class()
-    stalls = sorted(options.stalls, key=lambda one: one.begin_ps)
-    for stall, (number, one) in product(stalls, enumerate(classes)):
-        if len(classes) > 1 and one.flow_control is FlowControl.NONE:
+    stalls = sorted(options.stalls, key=lambda stall: stall.begin_ps)
+    for stall, (number, item) in product(stalls, enumerate(classes)):
+        if len(classes) > 1 and item.flow_control is FlowControl.NONE:
             continue  # nothing pauses a lossy class
         if stall.traffic_class not in {None, number}:
             continue
@@ -523,7 +525,7 @@ def _check_classes(asked: npt.NDArray[np.int64], classes: int) -> None:
 
 
 def _flowlets(wiring: Wiring, options: Options) -> Table:
-    flowlets = any(one.balancing == "flowlet" for one in options.by_class())
+    flowlets = any(item.balancing == "flowlet" for item in options.by_class())
     rows = wiring.switches * FLOWLETS if flowlets else 1
     entries = table(rows, FLOWLET)
     entries.link[:] = -1
@@ -554,12 +556,12 @@ def _relays(
     relays = table(max(1, len(flows.relays)), RELAY)
     relay_of = np.full(len(flows.source) if flows.relays else 1, -1, np.int32)
     relayed: list[int] = []
-    for number, one in enumerate(flows.relays):
+    for number, relay in enumerate(flows.relays):
         row = relays[number]
-        row.feeders, row.fed, row.first = len(one.feeders), len(one.fed), len(relayed)
-        row.lead_bytes = one.lead_bytes
-        relay_of[list(one.feeders)] = number
-        relayed += [*one.feeders, *one.fed]
+        row.feeders, row.fed, row.first = len(relay.feeders), len(relay.fed), len(relayed)
+        row.lead_bytes = relay.lead_bytes
+        relay_of[list(relay.feeders)] = number
+        relayed += [*relay.feeders, *relay.fed]
     return relays, relay_of, np.array(relayed or [0], np.int32)
 
 
@@ -574,12 +576,12 @@ def _settings(wiring: Wiring, routes: Routes, options: Options) -> Table:
     classes = options.classes or (TrafficClass(),)
     _check_options(classes, options)
     settings = table(len(classes), SETTINGS)
-    least = min(one.weight for one in classes)
+    least = min(item.weight for item in classes)
     frame_bytes = options.mtu_bytes + options.header_bytes
-    for row, one, own in zip(settings, classes, options.by_class(), strict=True):
+    for row, item, own in zip(settings, classes, options.by_class(), strict=True):
         _set_class(row, wiring, routes, own)
-        row.priority = one.priority
-        row.turn_bytes = round(frame_bytes * one.weight / least)
+        row.priority = item.priority
+        row.turn_bytes = round(frame_bytes * item.weight / least)
     settings.classes[:] = len(classes)
     settings.clocked[:] = settings.grants.any()
     return settings
@@ -608,15 +610,15 @@ def _check_options(classes: tuple[TrafficClass, ...], options: Options) -> None:
     """Refuse classes that the engine cannot tell apart, or that differ in what they share."""
     if len(classes) > MOST_CLASSES:
         raise SpecError(f"{len(classes)} traffic classes: at most {MOST_CLASSES}")
-    for number, one in enumerate(classes):
-        name = one.name or str(number)
-        if not one.weight > 0 or one.priority < 0:
+    for number, item in enumerate(classes):
+        name = item.name or str(number)
+        if not item.weight > 0 or item.priority < 0:
             raise SpecError(
-                f"traffic class {name}: weight {one.weight}, priority {one.priority}: "
+                f"traffic class {name}: weight {item.weight}, priority {item.priority}: "
                 "a weight must be above 0, a priority 0 or more"
             )
         for shared in SHARED_BY_CLASSES:
-            own = getattr(one.options or options, shared)
+            own = getattr(item.options or options, shared)
             if own != getattr(options, shared):
                 raise SpecError(
                     f"traffic class {name}: {shared} {own} differs from "

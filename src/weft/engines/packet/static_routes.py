@@ -88,7 +88,7 @@ def _ways_down(wiring: Wiring, routes: Routes, table: Ints, number: Ints, ups: i
         above = wiring.target[
             routes.group_links[slice(*routes.group_start[widest : widest + 2])]
         ]
-        cable = np.array([int((above[:at] == one).sum()) for at, one in enumerate(above)])
+        cable = np.array([int((above[:at] == item).sum()) for at, item in enumerate(above)])
         ports = np.flatnonzero(leaf_switch == leaf)
         chosen = number[ports] % ups % len(above)
         found[ports, 1], found[ports, 2] = above[chosen], cable[chosen]

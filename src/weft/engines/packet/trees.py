@@ -38,7 +38,7 @@ def tree_of(leaf_of: Mapping[int, int], neighbours: Neighbours, turn: int) -> Tr
     """
     leaves = sorted(set(leaf_of.values()))
     far = {leaf: _distances(leaf, neighbours) for leaf in leaves}
-    joint = [node for node in far[leaves[0]] if all(node in one for one in far.values())]
+    joint = [node for node in far[leaves[0]] if all(node in row for row in far.values())]
     if not joint:
         raise Infeasible(
             "no switch reaches all ranks: the topology does not join rails; "
@@ -77,7 +77,9 @@ def _parents(
     for leaf in leaves:
         node = leaf
         while node != root and node not in parent:
-            up = [one for one in neighbours[node] if away.get(one, -1) == away[node] - 1]
+            up = [
+                number for number in neighbours[node] if away.get(number, -1) == away[node] - 1
+            ]
             parent[node] = up[turn % len(up)]
             node = parent[node]
     return parent

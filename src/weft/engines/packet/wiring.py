@@ -136,7 +136,7 @@ def shortest_routes(wiring: Wiring) -> Routes:
         leaves=len(leaf_switches),
         groups=groups.ravel(),
         group_start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
-        group_links=np.array([one for links in numbers for one in links] or [0], np.int32),
+        group_links=np.array([link for links in numbers for link in links] or [0], np.int32),
     )
 
 

@@ -22,10 +22,10 @@ _LOW: Final = -5
 
 
 def buffer_alpha(switch: Device) -> Found:
-    profiles = {one.name: one for one in switch.of(facts.BufferProfile)}
+    profiles = {profile.name: profile for profile in switch.of(facts.BufferProfile)}
     queues = switch.lossless_queues
     ingress = [profile for _, profile in switch.lossless_profiles]
-    for profile in {one.name: one for one in ingress}.values():
+    for profile in {profile.name: profile for profile in ingress}.values():
         alpha = profile.alpha_exponent
         if alpha is not None and not _LOW <= alpha <= _HIGH:
             said = "one port may take all" if alpha > 0 else "every burst is a pause"
@@ -35,7 +35,9 @@ def buffer_alpha(switch: Device) -> Found:
         if use.ingress or use.group not in queues or held is None:
             continue
         alpha = held.alpha_exponent
-        shares = [one.alpha_exponent for one in ingress if one.alpha_exponent is not None]
+        shares = [
+            profile.alpha_exponent for profile in ingress if profile.alpha_exponent is not None
+        ]
         most = max(shares, default=None)
         if alpha is not None and most is not None and alpha <= most:
             yield problem("egress_share", use, held, *ingress[:1], alpha=alpha, most=most)
@@ -47,12 +49,12 @@ _MODEL: Final = re2.compile(r"(?i)(SN\d{4}C?)")
 
 def buffer_pool(switch: Device) -> Found:
     size = _buffer_bytes(switch)
-    pools = [one for one in switch.of(facts.BufferPool) if one.direction == "ingress"]
+    pools = [pool for pool in switch.of(facts.BufferPool) if pool.direction == "ingress"]
     taken = sum(
         (profile.size_bytes or 0) * max(1, len(use.ports))
         for use, profile in switch.lossless_profiles
     )
-    shared = sum(one.size_bytes or 0 for one in pools)
+    shared = sum(pool.size_bytes or 0 for pool in pools)
     for pool in pools:
         if pool.size_bytes is not None and pool.size_bytes <= 0:
             yield problem("empty", pool)
@@ -64,9 +66,9 @@ def buffer_pool(switch: Device) -> Found:
 def _buffer_bytes(switch: Device) -> float | None:
     from weft.catalogue import find, names  # noqa: PLC0415 - where there is a pool to judge
 
-    for one in switch.of(facts.Hardware):
-        match = _MODEL.search(one.name)
-        name = match[1].lower() if match else one.name.lower()
+    for hardware in switch.of(facts.Hardware):
+        match = _MODEL.search(hardware.name)
+        name = match[1].lower() if match else hardware.name.lower()
         if name in names("switches"):
             buffer = find("switches", name).buffer_bytes
             return buffer.value if buffer else None
@@ -77,8 +79,8 @@ _WAYS = {True: "ingress", False: "egress"}
 
 
 def buffer_profile(switch: Device) -> Found:
-    pools = {one.name: one for one in switch.of(facts.BufferPool)}
-    profiles = {one.name: one for one in switch.of(facts.BufferProfile)}
+    pools = {pool.name: pool for pool in switch.of(facts.BufferPool)}
+    profiles = {profile.name: profile for profile in switch.of(facts.BufferProfile)}
     yield from _unreserved(switch, pools)
     for use in switch.of(facts.GroupUse):
         profile = profiles.get(use.profile)
@@ -90,12 +92,17 @@ def buffer_profile(switch: Device) -> Found:
 
 def _unreserved(switch: Device, pools: dict[str, facts.BufferPool]) -> Found:
     seen = {profile.name: profile for _, profile in switch.lossless_profiles}
-    for one in seen.values():
-        pool = pools.get(one.pool)
-        if pool is None or pool.headroom_bytes or one.size_bytes is None or not one.xoff_bytes:
+    for item in seen.values():
+        pool = pools.get(item.pool)
+        if (
+            pool is None
+            or pool.headroom_bytes
+            or item.size_bytes is None
+            or not item.xoff_bytes
+        ):
             continue
-        if one.size_bytes < one.xoff_bytes:
-            yield problem("unreserved", one, value=one.xoff_bytes + (one.xon_bytes or 0))
+        if item.size_bytes < item.xoff_bytes:
+            yield problem("unreserved", item, value=item.xoff_bytes + (item.xon_bytes or 0))
 
 
 def _turned(use: facts.GroupUse, profile: facts.BufferProfile, pool: facts.BufferPool) -> Found:
@@ -109,7 +116,7 @@ def _narrow(
     switch: Device, pools: dict[str, facts.BufferPool], profiles: dict[str, facts.BufferProfile]
 ) -> Found:
     entered = [pools.get(profile.pool) for _, profile in switch.lossless_profiles]
-    admitted = max((one.size_bytes or 0 for one in entered if one), default=0)
+    admitted = max((pool.size_bytes or 0 for pool in entered if pool), default=0)
     queues = switch.lossless_queues
     leaving = (use for use in switch.of(facts.GroupUse) if not use.ingress)
     names = {use.profile for use in leaving if use.group in queues}
@@ -124,8 +131,8 @@ def headroom_missing(switch: Device) -> Found:
     for use, profile in found:
         if profile.xoff_bytes is None or profile.xoff_bytes <= 0:
             yield problem("no_headroom", use, profile)
-    shared = {one.name for one in switch.of(facts.BufferPool) if one.headroom_bytes}
-    for profile in {one.name: one for _, one in found}.values():
+    shared = {pool.name for pool in switch.of(facts.BufferPool) if pool.headroom_bytes}
+    for profile in {profile.name: profile for _, profile in found}.values():
         yield from _order(profile, shared=profile.pool in shared)
     yield from _ports(switch, [use for use, _ in found])
 
@@ -147,7 +154,7 @@ def _order(profile: facts.BufferProfile, *, shared: bool) -> Found:
 
 
 def _ports(switch: Device, uses: list[facts.GroupUse]) -> Found:
-    if not any(one.ingress for one in switch.of(facts.GroupUse)):
+    if not any(use.ingress for use in switch.of(facts.GroupUse)):
         return
     held = {port for use in uses for port in use.ports}
     everywhere = any(not use.ports for use in uses)
@@ -170,7 +177,7 @@ _Sized = tuple[facts.GroupUse, facts.BufferProfile, facts.CableLength]
 
 
 def headroom_short(switch: Device) -> Found:
-    speeds = {one.name: one for one in switch.of(facts.Port)}
+    speeds = {port.name: port for port in switch.of(facts.Port)}
     lengths = {p: c for c in switch.of(facts.CableLength) for p in c.ports}
     everywhere = next((c for c in switch.of(facts.CableLength) if not c.ports), None)
     worst: dict[tuple[str, float, float], _Sized] = {}
@@ -197,8 +204,12 @@ def headroom_cable(case: Case) -> Found:
     """Compare the cables that headroom is sized for with those that there are."""
     planned_m = _planned_m(case)
     for switch in case.switches:
-        lengths = {port: one for one in switch.of(facts.CableLength) for port in one.ports}
-        longest = max(switch.of(facts.CableLength), key=lambda one: one.length_m, default=None)
+        lengths = {
+            port: length for length in switch.of(facts.CableLength) for port in length.ports
+        }
+        longest = max(
+            switch.of(facts.CableLength), key=lambda item: item.length_m, default=None
+        )
         if longest and case.cluster and longest.length_m < planned_m:
             yield problem("planned", longest, case.cluster, planned_m=planned_m)
         profiles = dict[tuple[str, float], tuple[facts.GroupUse, facts.CableLength]]()
@@ -224,7 +235,7 @@ def _planned_m(case: Case) -> float:
 
 def _tiled(switch: Device) -> bool:
     """Return whether the chip is of tiles: Spectrum-4 and -5, of the SN5000 series."""
-    return any(_SN5000.search(one.name) for one in switch.of(facts.Hardware))
+    return any(_SN5000.search(hardware.name) for hardware in switch.of(facts.Hardware))
 
 
 def _judge(seen: _Sized, gbit: float, length_m: float, chip_bytes: float | None) -> Found:
@@ -234,7 +245,7 @@ def _judge(seen: _Sized, gbit: float, length_m: float, chip_bytes: float | None)
         return
     flying = 2 * length_m / LIGHT_M_PER_S * units.rate_from_gbit(gbit)
     least = flying + 2 * _MTU_BYTES
-    quanta = QUANTA[min((one for one in QUANTA if one >= gbit), default=800)]
+    quanta = QUANTA[min((number for number in QUANTA if number >= gbit), default=800)]
     whole_sum = least + quanta * QUANTUM_BYTES
     if chip_bytes is None:
         need, end = max(least, _VENDORS_RATIO * whole_sum), ""
@@ -251,15 +262,15 @@ def _judge(seen: _Sized, gbit: float, length_m: float, chip_bytes: float | None)
 
 
 def ecn_above_pause(switch: Device) -> Found:
-    ports = len({one.name for one in switch.of(facts.Port) if one.speed_gbit or one.peer})
-    pools = {one.name: one for one in switch.of(facts.BufferPool)}
+    ports = len({port.name for port in switch.of(facts.Port) if port.speed_gbit or port.peer})
+    pools = {pool.name: pool for pool in switch.of(facts.BufferPool)}
     queues = switch.lossless_queues
-    marks = [one.marking for one in switch.marked if one.queue in queues]
+    marks = [queue.marking for queue in switch.marked if queue.queue in queues]
     for use, profile in switch.lossless_profiles:
         limit = _pause_bytes(profile, pools.get(profile.pool), max(ports, 1))
         if limit is None:
             continue
-        for marking in {one.at: one for one in marks}.values():
+        for marking in {mark.at: mark for mark in marks}.values():
             alone_bytes = _alone_bytes(profile, pools.get(profile.pool))
             yield from _compare(marking, use, (profile, alone_bytes), limit)
 
@@ -307,24 +318,24 @@ _LATE: Final = 8
 
 def ecn_averaging(switch: Device) -> Found:
     queues = switch.lossless_queues
-    for one in switch.marked:
-        weight = one.marking.averaging_exponent
-        if one.queue in queues and weight is not None and weight >= _LATE:
-            yield problem("averaged", one.marking, one=one, value=2**weight)
+    for queue in switch.marked:
+        weight = queue.marking.averaging_exponent
+        if queue.queue in queues and weight is not None and weight >= _LATE:
+            yield problem("averaged", queue.marking, one=queue, value=2**weight)
 
 
 def pfc_asymmetric(case: Case) -> Found:
     switches = [switch for switch in case.switches if switch.paused]
     if not switches:
         return
-    pausing = {one.at.text.parent for one in case.of_hosts(facts.Pause)}
+    pausing = {host.at.text.parent for host in case.of_hosts(facts.Pause)}
     hosts: list[facts.Fact] = [*case.of(facts.Mark), *case.of(facts.Congestion)]
     hosts += case.of_hosts(facts.Trust)
-    without = {one.at.text.parent: one for one in reversed(hosts)}
+    without = {host.at.text.parent: host for host in reversed(hosts)}
     shown, least = switches[0].of(facts.Pause)[:1], min(switches[0].paused)
-    for folder, one in without.items():
+    for folder, fact in without.items():
         if folder not in pausing:
-            yield problem("no_pause_on_hosts", one, *shown, switches=switches, least=least)
+            yield problem("no_pause_on_hosts", fact, *shown, switches=switches, least=least)
 
 
 def pfc_off(case: Case) -> Found:
@@ -332,20 +343,20 @@ def pfc_off(case: Case) -> Found:
         rows = switch.of(facts.Pause)
         classes = switch.table(facts.Map.DSCP_TO_CLASS)
         special = [row for row in classes.values() if row.target and row.source != CNP_DSCP]
-        ecn = any(one.ecn for one in switch.of(facts.Marking))
+        ecn = any(marking.ecn for marking in switch.of(facts.Marking))
         wanted = special and not switch.paused and (rows or case.host_pauses)
         if wanted and not _lossy(switch):
             seen = [*rows[:1], special[0]]
             yield problem("off", *seen, severity=Severity.WARNING if ecn else None)
     if any(switch.paused for switch in case.switches):
-        for one in case.of_hosts(facts.Pause):
-            if not one.priorities:
-                yield problem("nics_off", one)
+        for host in case.of_hosts(facts.Pause):
+            if not host.priorities:
+                yield problem("nics_off", host)
 
 
 def _lossy(switch: Device) -> bool:
     """Return whether the switch is set up for lossy RoCE: NVIDIA's word for it."""
-    return any("lossy" in one.at.evidence().text for one in switch.of(facts.Pause)[:4])
+    return any("lossy" in pause.at.evidence().text for pause in switch.of(facts.Pause)[:4])
 
 
 def pfc_with_link_pause(one: facts.LinkPause, case: Case) -> Found:
@@ -358,13 +369,17 @@ def pfc_with_link_pause(one: facts.LinkPause, case: Case) -> Found:
 
 
 def watchdog_off(switch: Device) -> Found:
-    on = [one for one in switch.of(facts.Pause) if one.priorities]
-    dogs = [one for one in switch.of(facts.Watchdog) if one.detection_ms or one.queues != ()]
+    on = [pause for pause in switch.of(facts.Pause) if pause.priorities]
+    dogs = [
+        watchdog
+        for watchdog in switch.of(facts.Watchdog)
+        if watchdog.detection_ms or watchdog.queues != ()
+    ]
     if on and not dogs:
         yield problem("none", *on)
         return
     for dog in dogs:
-        if not dog.on and any(overlap(dog.ports, one.ports) for one in on):
+        if not dog.on and any(overlap(dog.ports, pause.ports) for pause in on):
             yield problem("off", dog)
         elif dog.action and dog.action not in {"drop", "errdisable"}:
             yield problem("action", dog)
@@ -374,20 +389,20 @@ def watchdog_off(switch: Device) -> Found:
 def _unwatched(switch: Device, on: list[facts.Pause], dogs: list[facts.Watchdog]) -> Found:
     timed = [dog for dog in dogs if dog.detection_ms is not None and dog.ports]
     enabled = [dog for dog in dogs if dog.detection_ms is None and dog.ports and dog.on]
-    cabled = {one.name for one in switch.of(facts.Port) if one.peer}
-    paused = {port for one in on for port in one.ports or cabled}
+    cabled = {port.name for port in switch.of(facts.Port) if port.peer}
+    paused = {port for pause in on for port in pause.ports or cabled}
     for kind in (timed, enabled):
         named = {port for dog in kind for port in dog.ports}
         missing = sorted(paused - named)
         if missing and len(named & paused) * 2 > len(paused):
-            shown = next((one for one in on if missing[0] in one.ports), on[0])
+            shown = next((pause for pause in on if missing[0] in pause.ports), on[0])
             yield problem("unwatched", shown, kind[0], missing=missing)
 
 
 def watchdog_queues(switch: Device) -> Found:
     rows = switch.table(facts.Map.PAUSE_TO_QUEUE)
     for pause in switch.of(facts.Pause):
-        wanted = {target(rows, one) for one in pause.priorities}
+        wanted = {target(rows, priority) for priority in pause.priorities}
         for dog in switch.of(facts.Watchdog):
             if dog.queues is None or dog.poll_ms is not None:
                 continue

@@ -18,18 +18,18 @@ _ITEMS: Final = frozenset(names("limits.items"))
 
 
 def host_memlock(case: Case) -> Found:
-    for one in case.options("limits"):
-        item = one.name.partition(" ")[0]
+    for option in case.options("limits"):
+        item = option.name.partition(" ")[0]
         if item not in _ITEMS:
-            yield problem("item", one, item=item)
+            yield problem("item", option, item=item)
     yield from _halves(case)
 
 
 def _halves(case: Case) -> Found:
     """Yield domains whose soft or hard limit alone is lifted: the other one still holds."""
-    memlock = (one for one in case.options("limits") if one.name.startswith("memlock"))
-    for rows in grouped(memlock, lambda one: (path_of(one), one.device)).values():
-        names = {one.name.rpartition(" ")[2] for one in rows}
+    memlock = (option for option in case.options("limits") if option.name.startswith("memlock"))
+    for rows in grouped(memlock, lambda option: (path_of(option), option.device)).values():
+        names = {row.name.rpartition(" ")[2] for row in rows}
         if len(names) == 1 and names != {"-"}:
             other = "hard" if names == {"soft"} else "soft"
             yield problem("one_half", *rows, least=min(names), other=other)
@@ -43,23 +43,23 @@ _KERNELS: Final = frozenset({"0", "253", "254", "255", "main", "local", "default
 def host_rails(case: Case) -> Found:
     for rows in grouped(case.of(RailTable), path_of).values():
         yield from _rows(rows)
-    devices = {one.port: one for one in case.of(RailTable)}
+    devices = {table.port: table for table in case.of(RailTable)}
     for loop in case.options("rdma-devices"):
         yield from _loop(loop, devices)
 
 
 def _rows(rows: list[RailTable]) -> Found:
     hosts: dict[str, dict[str, RailTable]] = {}
-    for one in rows:
-        own = hosts.setdefault(one.device, {})
-        other = next((o for o in own.values() if o.table == one.table), None)
-        if one.port in own:
-            yield problem("twice", one, own[one.port])
-        elif one.table in _KERNELS:
-            yield problem("kernels", one)
+    for row in rows:
+        own = hosts.setdefault(row.device, {})
+        other = next((o for o in own.values() if o.table == row.table), None)
+        if row.port in own:
+            yield problem("twice", row, own[row.port])
+        elif row.table in _KERNELS:
+            yield problem("kernels", row)
         elif other is not None:
-            yield problem("shared", one, other)
-        own.setdefault(one.port, one)
+            yield problem("shared", row, other)
+        own.setdefault(row.port, row)
     counts = Counter(port for own in hosts.values() for port in own)
     common = {port for port, count in counts.items() if count >= len(hosts) * _MOST_RATIO}
     for host, own in hosts.items():
@@ -85,17 +85,17 @@ _STRICT: Final = re2.compile(r"net\.ipv4\.conf\..+\.rp_filter")
 
 def host_reverse_path(case: Case) -> Found:
     rows = case.rails
-    rails = Counter(one.device for one in rows)
+    rails = Counter(row.device for row in rows)
     several = any(count > 1 for count in rails.values()) or (
         case.cluster is not None and case.cluster.cluster.host.nics > 1
     )
-    for one in case.options("sysctl"):
-        if _STRICT.fullmatch(one.name) and one.value == "1":
-            yield problem("strict", one, severity=None if several else Severity.WARNING)
-        wanted = {"arp_ignore": "1", "arp_announce": "2"}.get(one.name.rpartition(".")[2])
-        scope = one.name.rpartition(".")[0] in {"net.ipv4.conf.all", "net.ipv4.conf.default"}
-        if several and wanted and scope and one.value == "0":
-            yield problem("answers", one, wanted=wanted)
+    for option in case.options("sysctl"):
+        if _STRICT.fullmatch(option.name) and option.value == "1":
+            yield problem("strict", option, severity=None if several else Severity.WARNING)
+        wanted = {"arp_ignore": "1", "arp_announce": "2"}.get(option.name.rpartition(".")[2])
+        scope = option.name.rpartition(".")[0] in {"net.ipv4.conf.all", "net.ipv4.conf.default"}
+        if several and wanted and scope and option.value == "0":
+            yield problem("answers", option, wanted=wanted)
 
 
 _KERNEL: Final = _KERNELS | {""}
@@ -105,16 +105,16 @@ def host_routes(case: Case) -> Found:
     routes, rules = grouped(case.of(Route), path_of), grouped(case.of(RouteRule), path_of)
     for name in dict.fromkeys([*routes, *rules]):
         yield from _tables(routes.get(name, []), rules.get(name, []), case.of(RailTable))
-    for one in case.of(Route):
-        yield from _prefix(one, case.rails)
+    for route in case.of(Route):
+        yield from _prefix(route, case.rails)
 
 
 def _tables(
     routes: Sequence[Route], rules: Sequence[RouteRule], rails: Sequence[RailTable]
 ) -> Found:
     """Compare tables that are filled with those that are asked; one half may be elsewhere."""
-    filled = {one.table: one for one in routes if one.table not in _KERNEL}
-    asked = {one.table: one for one in rules if one.table not in _KERNEL}
+    filled = {route.table: route for route in routes if route.table not in _KERNEL}
+    asked = {rule.table: rule for rule in rules if rule.table not in _KERNEL}
     if not rails and not filled.keys() & asked.keys():  # the other half is set elsewhere
         return
     severity = None if rails else Severity.WARNING
@@ -122,9 +122,9 @@ def _tables(
         yield problem("no_route", asked[table], *rails[:1], severity=severity)
     for table in sorted(filled.keys() - asked.keys()):
         yield problem("no_rule", filled[table], *rails[:1], severity=severity)
-    for one in asked.values() if rails else ():
-        if one.goal and not one.source and one.table in filled:
-            yield problem("by_goal", one)
+    for rule in asked.values() if rails else ():
+        if rule.goal and not rule.source and rule.table in filled:
+            yield problem("by_goal", rule)
 
 
 def _prefix(one: Route, rails: Sequence[Address]) -> Found:
@@ -150,10 +150,10 @@ _LEAST: Final = 4 << 20
 
 def host_sysctl_buffers(case: Case) -> Found:
     names = {"net.core.rmem_max", "net.core.wmem_max", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"}
-    for one in case.options("sysctl", *names):
-        most = whole(one.value.split()[-1]) if one.value.split() else None
+    for option in case.options("sysctl", *names):
+        most = whole(option.value.split()[-1]) if option.value.split() else None
         if most is not None and most < _LEAST:
-            yield problem("small", one, most=most)
+            yield problem("small", option, most=most)
 
 
 _KNOWN: Final[dict[str, list[str]]] = dict(names("sysctl.names"))
@@ -166,9 +166,9 @@ _LARGEST: Final = {"rp_filter": 2, "arp_ignore": 8, "arp_announce": 2, "arp_filt
 
 
 def host_sysctl_name(case: Case) -> Found:
-    for one in case.options("sysctl"):
-        parts = one.name.lstrip("-").replace("/", ".").split(".")
-        yield from _value(one, parts)
+    for option in case.options("sysctl"):
+        parts = option.name.lstrip("-").replace("/", ".").split(".")
+        yield from _value(option, parts)
         if parts[:3] == ["net", "ipv4", "conf"]:
             group, own = "net.ipv4.conf.*.", parts[-1] if len(parts) >= _OF_CONF else ""
         else:
@@ -176,7 +176,7 @@ def host_sysctl_name(case: Case) -> Found:
         known = _KNOWN.get(group, [])
         near = get_close_matches(own, known, n=1, cutoff=0.8) if own not in known else []
         if own and near:
-            yield problem("unknown", one, names=".".join([*parts[:-1], near[0]]))
+            yield problem("unknown", option, names=".".join([*parts[:-1], near[0]]))
 
 
 def _value(one: Option, parts: list[str]) -> Found:
@@ -191,19 +191,19 @@ def _value(one: Option, parts: list[str]) -> Found:
 
 def host_topology(case: Case) -> Found:
     for rows in grouped(case.of(PciDevice), path_of).values():
-        gpus = [one for one in rows if one.kind == "gpu"]
-        nets = [one for one in rows if one.kind == "net"]
-        near = {one.switch for one in nets if one.switch}
-        sockets = {one.numa for one in nets}
+        gpus = [row for row in rows if row.kind == "gpu"]
+        nets = [row for row in rows if row.kind == "net"]
+        near = {net.switch for net in nets if net.switch}
+        sockets = {net.numa for net in nets}
         apart = [g for g in gpus if nets and near and g.switch and g.switch not in near]
         with_near = [g for g in gpus if g.switch in near]
-        for one in gpus:
-            if nets and one.numa not in sockets:
-                yield problem("no_nic", one, nets[0])
-            elif one in apart and with_near:
-                yield problem("apart", one)
+        for gpu in gpus:
+            if nets and gpu.numa not in sockets:
+                yield problem("no_nic", gpu, nets[0])
+            elif gpu in apart and with_near:
+                yield problem("apart", gpu)
         for kind in (gpus, nets):
-            common, _ = usual(one.width for one in kind if one.width)
-            for one in kind:
-                if one.width and common and one.width < common:
-                    yield problem("lanes", one, usual=common)
+            common, _ = usual(device.width for device in kind if device.width)
+            for device in kind:
+                if device.width and common and device.width < common:
+                    yield problem("lanes", device, usual=common)

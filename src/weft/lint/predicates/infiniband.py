@@ -12,15 +12,15 @@ _LEVELS: Final = 16
 
 
 def ib_adaptive_routing(case: Case) -> Found:
-    for one in _options(case, "ar_sl_mask"):
-        yield from _ib_adaptive_routing_levels(case, one)
-    for one in _options(case, "enable_ar_by_device_cap"):
-        if one.value.upper() == "FALSE" and _asked(case, one):
-            yield problem("off", one)
-    for one in _options(case, "routing_engine"):
-        masks = [o for o in _options(case, "ar_sl_mask") if o.device == one.device]
-        if masks and "ar_" not in one.value and not one.value.startswith("dor"):
-            yield problem("static", one, masks[0])
+    for option in _options(case, "ar_sl_mask"):
+        yield from _ib_adaptive_routing_levels(case, option)
+    for option in _options(case, "enable_ar_by_device_cap"):
+        if option.value.upper() == "FALSE" and _asked(case, option):
+            yield problem("off", option)
+    for option in _options(case, "routing_engine"):
+        masks = [o for o in _options(case, "ar_sl_mask") if o.device == option.device]
+        if masks and "ar_" not in option.value and not option.value.startswith("dor"):
+            yield problem("static", option, masks[0])
 
 
 def _options(case: Case, *names: str) -> list[Option]:
@@ -50,8 +50,10 @@ _HEAVIEST: Final = 255
 
 
 def ib_lanes(case: Case) -> Found:
-    for device in dict.fromkeys(one.device for one in case.options("opensm")):
-        rows = {one.name: one for one in case.options("opensm") if one.device == device}
+    for device in dict.fromkeys(option.device for option in case.options("opensm")):
+        rows = {
+            option.name: option for option in case.options("opensm") if option.device == device
+        }
         most = rows.get("qos_max_vls")
         lanes = whole(most.value) if most else None
         if most is not None and (lanes is None or not 0 <= lanes <= _MANAGEMENT):
@@ -103,23 +105,23 @@ _MOST: Final = 15
 
 def ib_managers(case: Case) -> Found:
     rows = case.options("opensm", "sm_priority")
-    numbers = [(one, whole(one.value)) for one in rows]
-    for one, value in numbers:
+    numbers = [(row, whole(row.value)) for row in rows]
+    for number, value in numbers:
         if value is None or not 0 <= value <= _MOST:
-            yield problem("priority", one)
-    held = [(one, value) for one, value in numbers if value is not None]
+            yield problem("priority", number)
+    held = [(number, value) for number, value in numbers if value is not None]
     files = set(map(path_of, case.options("opensm")))
     top = max((value for _, value in held), default=None)
-    masters = [one for one, value in held if value == top]
+    masters = [option for option, value in held if value == top]
     if len(masters) > 1:
         yield problem("same", *masters, masters=masters, top=top)
     if len(files) > 1 and len(held) < len(files):
         said = set(map(path_of, rows))
-        without = [one for one in case.options("opensm") if path_of(one) not in said]
+        without = [option for option in case.options("opensm") if path_of(option) not in said]
         if without:
             yield problem("none", *without)
     prefixes = case.options("opensm", "subnet_prefix")
-    if len({one.value.lower() for one in prefixes}) > 1:
+    if len({prefix.value.lower() for prefix in prefixes}) > 1:
         yield problem("prefixes", *prefixes)
 
 
@@ -128,13 +130,13 @@ _OWN: Final = frozenset(names("opensm.own"))
 
 def ib_managers_differ(case: Case) -> Found:
     by_name: dict[str, dict[str, Option]] = {}
-    for one in case.options("opensm"):
-        by_name.setdefault(one.name, {})[one.device] = one
-    files = {one.device for one in case.options("opensm")}
+    for option in case.options("opensm"):
+        by_name.setdefault(option.name, {})[option.device] = option
+    files = {option.device for option in case.options("opensm")}
     for name, rows in by_name.items():
         if name in _OWN or len(files) < 2:  # noqa: PLR2004 - two that differ
             continue
-        values = {one.value for one in rows.values()}
+        values = {row.value for row in rows.values()}
         if len(values) > 1:
             yield problem("differs", *(rows.values()), name=name)
         elif len(rows) < len(files):
@@ -148,16 +150,18 @@ _SWITCHES: Final = frozenset(names("opensm.switches"))
 
 
 def ib_option(case: Case) -> Found:
-    overlay = any(one.name in _IB_OPTION_NVIDIA for one in case.options("opensm"))
-    for one in case.options("opensm"):
-        if one.name in _IB_OPTION_NVIDIA:
-            yield problem("nvidia", one)
-        elif one.name not in _KNOWN and not one.name.startswith(_FAMILIES):
-            near = get_close_matches(one.name, _KNOWN, n=1, cutoff=0.75)
+    overlay = any(option.name in _IB_OPTION_NVIDIA for option in case.options("opensm"))
+    for option in case.options("opensm"):
+        if option.name in _IB_OPTION_NVIDIA:
+            yield problem("nvidia", option)
+        elif option.name not in _KNOWN and not option.name.startswith(_FAMILIES):
+            near = get_close_matches(option.name, _KNOWN, n=1, cutoff=0.75)
             fix = f"write {near[0]}" if near else "remove it"
-            yield problem("unknown", one, fix=fix, severity=Severity.INFO if overlay else None)
-        elif one.name in _SWITCHES and one.value.upper() not in {"TRUE", "FALSE"}:
-            yield problem("switch", one)
+            yield problem(
+                "unknown", option, fix=fix, severity=Severity.INFO if overlay else None
+            )
+        elif option.name in _SWITCHES and option.value.upper() not in {"TRUE", "FALSE"}:
+            yield problem("switch", option)
 
 
 _ENGINES: Final = frozenset(names("opensm.engines"))
@@ -165,15 +169,15 @@ _IB_ROUTING_NVIDIA: Final = frozenset(names("opensm.nvidia_engines"))
 
 
 def ib_routing(case: Case) -> Found:
-    for one in case.options("opensm", "routing_engine"):
-        names = [name.strip() for name in one.value.split(",")]
+    for option in case.options("opensm", "routing_engine"):
+        names = [name.strip() for name in option.value.split(",")]
         unknown = [name for name in names if name not in _ENGINES | _IB_ROUTING_NVIDIA]
         own = [name for name in names if name in _IB_ROUTING_NVIDIA]
         if unknown:
-            yield problem("unknown", one, unknown=unknown)
+            yield problem("unknown", option, unknown=unknown)
         elif own:
-            yield problem("nvidia", one, own=own)
+            yield problem("nvidia", option, own=own)
         elif names == ["minhop"] and any(f.switches for f in case.of(TreeSwitch)):
-            yield problem("minhop", one)
-    for guids, before in repeated(case.of(Guids), lambda one: (one.device, one.values)):
+            yield problem("minhop", option)
+    for guids, before in repeated(case.of(Guids), lambda guids: (guids.device, guids.values)):
         yield problem("twice", guids, before)

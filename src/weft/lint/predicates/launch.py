@@ -17,12 +17,12 @@ _MPI: Final = frozenset({"mpirun", "mpiexec", "orterun"})
 
 
 def launch_hosts(case: Case) -> Found:
-    folders = grouped(case.of(Slots), lambda one: one.at.text.parent)
+    folders = grouped(case.of(Slots), lambda slots: slots.at.text.parent)
     for rows in folders.values():
         yield from _rows(rows)
     for launch in case.of(Launch):
         hosts = folders.get(launch.at.text.parent, [])
-        named = len({one.at.text.name for one in hosts}) == 1
+        named = len({host.at.text.name for host in hosts}) == 1
         if named and launch.tool in _MPI and value_of(launch.words, "--hostfile", "-hostfile"):
             yield from _mpi(launch, hosts)
         elif named and launch.tool == "torchrun":
@@ -31,18 +31,18 @@ def launch_hosts(case: Case) -> Found:
 
 def _rows(rows: list[Slots]) -> Found:
     first: dict[str, Slots] = {}
-    common, _ = usual(one.count for one in rows)
-    for one in rows:
-        other = first.setdefault(one.device, one)
-        if other is not one:
-            yield problem("twice", one, other)
-        if one.count != common:
-            yield problem("ranks", one, usual=common)
+    common, _ = usual(row.count for row in rows)
+    for row in rows:
+        other = first.setdefault(row.device, row)
+        if other is not row:
+            yield problem("twice", row, other)
+        if row.count != common:
+            yield problem("ranks", row, usual=common)
 
 
 def _mpi(launch: Launch, hosts: list[Slots]) -> Found:
     ranks = whole(value_of(launch.words, "-np", "-n", "--np"))
-    total = sum(one.count for one in hosts)
+    total = sum(host.count for host in hosts)
     if ranks is None:
         return
     seen = launch, hosts[0]
@@ -56,7 +56,7 @@ def _mpi(launch: Launch, hosts: list[Slots]) -> Found:
 
 
 def _torch(launch: Launch, hosts: list[Slots]) -> Found:
-    listed = {one.device for one in hosts}
+    listed = {host.device for host in hosts}
     nodes = whole(value_of(launch.words, "--nnodes"))
     each = whole(value_of(launch.words, "--nproc-per-node", "--nproc_per_node"))
     if nodes is not None and nodes != len(listed) and nodes * 2 > len(listed) > 1:
@@ -110,10 +110,10 @@ def launch_rendezvous(case: Case) -> Found:
         place = _DEFAULT.sub(r"\1", value_of(launch.words, *PLACES))
         if several and _LOCAL.fullmatch(place):
             yield problem("local", launch, place=place)
-    replicas = {one.device: one.replicas for one in case.of(Workload)}
-    for one in case.variables("MASTER_ADDR"):
-        if _LOCAL.fullmatch(one.value) and (replicas.get(one.device) or 1) > 1:
-            yield problem("pods", one)
+    replicas = {workload.device: workload.replicas for workload in case.of(Workload)}
+    for variable in case.variables("MASTER_ADDR"):
+        if _LOCAL.fullmatch(variable.value) and (replicas.get(variable.device) or 1) > 1:
+            yield problem("pods", variable)
 
 
 def _form(launch: Launch) -> Found:
@@ -152,18 +152,18 @@ def launch_variables_left_behind(launch: Launch, case: Case) -> Found:
     if "mca_base_env_list" in text or "-genvall" in text or "$" in "".join(passed):
         return
     here = [
-        one
-        for one in case.of(Variable)
-        if one.at.text is launch.at.text
-        and one.device == launch.device
-        and one.name.startswith(("NCCL_", "UCX_", "TORCH_NCCL_"))
-        and (operated or one.at.line < launch.at.line)
-        and one.name not in passed
-        and not (one.name.startswith("NCCL_") and not exists(one.name))
-        and not one.everywhere
+        variable
+        for variable in case.of(Variable)
+        if variable.at.text is launch.at.text
+        and variable.device == launch.device
+        and variable.name.startswith(("NCCL_", "UCX_", "TORCH_NCCL_"))
+        and (operated or variable.at.line < launch.at.line)
+        and variable.name not in passed
+        and not (variable.name.startswith("NCCL_") and not exists(variable.name))
+        and not variable.everywhere
     ]
     if here:
-        yield problem("left_behind", launch, *here, names={one.name for one in here})
+        yield problem("left_behind", launch, *here, names={variable.name for variable in here})
 
 
 def _single(launch: Launch) -> bool:
@@ -173,10 +173,10 @@ def _single(launch: Launch) -> bool:
 
 def launch_world_size(case: Case) -> Found:
     gpus: dict[str, tuple[int, Container]] = {}
-    for one in case.of(Container):
-        count = whole(dict(one.limits).get("nvidia.com/gpu", ""))
+    for container in case.of(Container):
+        count = whole(dict(container.limits).get("nvidia.com/gpu", ""))
         if count:
-            gpus.setdefault(one.device.partition(" ")[0], (count, one))
+            gpus.setdefault(container.device.partition(" ")[0], (count, container))
     yield from _slots(case, gpus)
     for launch in case.of(Launch):
         own = gpus.get(launch.device.partition(" ")[0])
@@ -189,7 +189,7 @@ def launch_world_size(case: Case) -> Found:
 
 def _pods(case: Case) -> Found:
     """Compare the pods that torchrun waits for with those that there are."""
-    pods = {one.device: one for one in case.of(Workload)}
+    pods = {workload.device: workload for workload in case.of(Workload)}
     groups: dict[tuple[str, str, int], list[tuple[Launch, Workload]]] = {}
     for launch in case.of(Launch):
         nodes = whole(value_of(launch.words, "--nnodes"))
@@ -207,16 +207,16 @@ def _pods(case: Case) -> Found:
 
 
 def _slots(case: Case, gpus: dict[str, tuple[int, Container]]) -> Found:
-    for one in case.of(Workload):
-        job = one.device.partition(" ")[0]
-        settings = dict(one.settings)
+    for workload in case.of(Workload):
+        job = workload.device.partition(" ")[0]
+        settings = dict(workload.settings)
         slots = whole(settings.get("slotsPerWorker", "") or settings.get("nprocPerNode", ""))
-        if slots is None or job not in gpus or "orker" not in one.role:
+        if slots is None or job not in gpus or "orker" not in workload.role:
             continue
         count, container = gpus[job]
         if slots != count:
-            yield problem("slots", one, container, slots=slots, count=count)
-        if one.replicas is None:
+            yield problem("slots", workload, container, slots=slots, count=count)
+        if workload.replicas is None:
             continue
         for launch in case.of(Launch):
             if launch.device.partition(" ")[0] != job or launch.tool != "mpirun":
@@ -224,15 +224,15 @@ def _slots(case: Case, gpus: dict[str, tuple[int, Container]]) -> Found:
             ranks = whole(value_of(launch.words, "-np", "-n", "--np"))
             each = whole(value_of(launch.words, "-N", "--npernode", "-npernode"))
             if each is not None and each != slots:
-                yield problem("placed", launch, one, each=each, slots=slots)
-            total = slots * one.replicas
+                yield problem("placed", launch, workload, each=each, slots=slots)
+            total = slots * workload.replicas
             if ranks is not None and ranks != total:
-                yield problem("ranks", launch, one, ranks=ranks, slots=slots, value=total)
+                yield problem("ranks", launch, workload, ranks=ranks, slots=slots, value=total)
 
 
 def _slurm(case: Case) -> Found:
     for rows in grouped(case.options("sbatch"), path_of).values():
-        found = {one.name: one for one in rows}
+        found = {row.name: row for row in rows}
         tasks, gpus = found.get("ntasks-per-node"), found.get("gpus-per-node")
         count = whole(gpus.value.rpartition(":")[2]) if gpus else None
         ranks = whole(tasks.value) if tasks else None

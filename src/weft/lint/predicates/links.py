@@ -48,43 +48,43 @@ def _leads_to_hosts(case: Case, one: facts.Bond) -> bool:
 
 def link_down(switch: Device) -> Found:
     used = _used(switch)
-    for one in switch.of(facts.Port):
-        if one.up is False and (one.peer or one.name in used):
-            to = f" to {one.peer}" if one.peer else ""
-            yield problem("switch", one, to=to)
+    for port in switch.of(facts.Port):
+        if port.up is False and (port.peer or port.name in used):
+            to = f" to {port.peer}" if port.peer else ""
+            yield problem("switch", port, to=to)
 
 
 def _used(switch: Device) -> set[str]:
     """Return the names of ports that have an address or a session."""
-    sessions = {one.peer for one in switch.of(facts.Neighbor)}
-    return sessions | {one.port for one in switch.of(facts.Address)}
+    sessions = {neighbor.peer for neighbor in switch.of(facts.Neighbor)}
+    return sessions | {address.port for address in switch.of(facts.Address)}
 
 
 def link_ends_differ(fleet: list[Device]) -> Found:
-    ports = {(s.name, one.name): one for s in fleet for one in s.of(facts.Port)}
+    ports = {(s.name, port.name): port for s in fleet for port in s.of(facts.Port)}
     merged = _merged(fleet)
     names = {switch.name for switch in fleet}
-    for (device, name), one in merged.items():
-        if one.peer not in names or not one.peer_port:
+    for (device, name), port in merged.items():
+        if port.peer not in names or not port.peer_port:
             continue
-        other = merged.get((one.peer, one.peer_port))
+        other = merged.get((port.peer, port.peer_port))
         if other is None:
-            yield problem("absent", one, device=device, name=name)
+            yield problem("absent", port, device=device, name=name)
         elif (other.peer, other.peer_port) != (device, name):
-            shown = ports[one.peer, one.peer_port]
-            yield problem("other", one, shown, device=device, name=name, other=other)
-        elif (device, name) < (one.peer, one.peer_port):
-            yield from _compare(one, other)
+            shown = ports[port.peer, port.peer_port]
+            yield problem("other", port, shown, device=device, name=name, other=other)
+        elif (device, name) < (port.peer, port.peer_port):
+            yield from _compare(port, other)
 
 
 def _merged(fleet: list[Device]) -> dict[tuple[str, str], facts.Port]:
     """Return the ports by device and name, where several files say something of one."""
     found: dict[tuple[str, str], facts.Port] = {}
     for switch in fleet:
-        for one in switch.of(facts.Port):
-            before = found.get((switch.name, one.name))
-            if before is None or one.peer:
-                found[switch.name, one.name] = one
+        for port in switch.of(facts.Port):
+            before = found.get((switch.name, port.name))
+            if before is None or port.peer:
+                found[switch.name, port.name] = port
     return found
 
 
@@ -102,26 +102,26 @@ def _compare(one: facts.Port, other: facts.Port) -> Found:
 
 def link_lanes(switch: Device) -> Found:
     taken: dict[int, facts.Port] = {}
-    rows = [one for one in switch.of(facts.Port) if one.lanes]
-    for one in rows:
-        for lane in one.lanes:
-            first = taken.setdefault(lane, one)
-            if first is not one:
-                yield problem("shared", one, first, lane=lane)
+    rows = [port for port in switch.of(facts.Port) if port.lanes]
+    for row in rows:
+        for lane in row.lanes:
+            first = taken.setdefault(lane, row)
+            if first is not row:
+                yield problem("shared", row, first, lane=lane)
                 break
-    for peers in grouped(rows, lambda one: one.speed_gbit).values():
-        common, _ = usual(len(one.lanes) for one in peers)
-        for one in peers:
-            if len(one.lanes) != common:
-                yield problem("count", one, usual=common)
+    for peers in grouped(rows, lambda row: row.speed_gbit).values():
+        common, _ = usual(len(peer.lanes) for peer in peers)
+        for peer in peers:
+            if len(peer.lanes) != common:
+                yield problem("count", peer, usual=common)
 
 
 def link_peer_twice(fleet: list[Device]) -> Found:
-    ports = (one for switch in fleet for one in switch.of(facts.Port) if one.peer_port)
-    numbered = (one for one in ports if not _DIGITS.isdisjoint(one.peer_port))
-    for one, other in repeated(numbered, lambda one: (one.peer, one.peer_port)):
-        if (other.device, other.name) != (one.device, one.name):
-            yield problem("twice", one, other)
+    ports = (port for switch in fleet for port in switch.of(facts.Port) if port.peer_port)
+    numbered = (port for port in ports if not _DIGITS.isdisjoint(port.peer_port))
+    for port, other in repeated(numbered, lambda port: (port.peer, port.peer_port)):
+        if (other.device, other.name) != (port.device, port.name):
+            yield problem("twice", port, other)
 
 
 _FEW_RATIO: Final = 0.25
@@ -131,24 +131,24 @@ def link_speed(fleet: list[Device], case: Case) -> Found:
     names = {switch.name for switch in fleet} | case.absent
     for switch in fleet:
         for up in (True, False):
-            ports = [one for one in switch.of(facts.Port) if one.speed_gbit and one.peer]
-            rows = [one for one in ports if (one.peer in names) is up]
-            counts = Counter(one.speed_gbit for one in rows)
-            common, _ = usual(one.speed_gbit for one in rows)
-            for one in rows:
-                rare = counts[one.speed_gbit] <= _FEW_RATIO * len(rows)
-                if one.speed_gbit != common and rare:
-                    yield problem("odd", one, usual=common)
+            ports = [port for port in switch.of(facts.Port) if port.speed_gbit and port.peer]
+            rows = [port for port in ports if (port.peer in names) is up]
+            counts = Counter(row.speed_gbit for row in rows)
+            common, _ = usual(row.speed_gbit for row in rows)
+            for row in rows:
+                rare = counts[row.speed_gbit] <= _FEW_RATIO * len(rows)
+                if row.speed_gbit != common and rare:
+                    yield problem("odd", row, usual=common)
 
 
 def mtu_ends_differ(fleet: list[Device], case: Case) -> Found:
     ports = [port for switch in fleet for port in switch.of(facts.Port) if port.mtu_bytes]
     rows = [port for port in ports if _carries_data(port)]
-    common, _ = usual(one.mtu_bytes for one in rows)
-    shown = [one for one in rows if one.mtu_bytes == common][:1]
-    odd = (one for one in rows if one.mtu_bytes != common)
+    common, _ = usual(row.mtu_bytes for row in rows)
+    shown = [row for row in rows if row.mtu_bytes == common][:1]
+    odd = (row for row in rows if row.mtu_bytes != common)
     sure = case.fabric or facts.Side.JOB in case.sides
-    for own in grouped(odd, lambda one: one.device).values():
+    for own in grouped(odd, lambda port: port.device).values():
         severity = None if sure else Severity.WARNING
         yield problem("odd", own[0], *shown, ports=own, usual=common, severity=severity)
     yield from _mtu_ends_differ_hosts(case, rows)
@@ -162,12 +162,12 @@ def _carries_data(port: facts.Port) -> bool:
 
 
 def _mtu_ends_differ_hosts(case: Case, rows: list[facts.Port]) -> Found:
-    least = min(rows, key=lambda one: one.mtu_bytes or 0, default=None)
+    least = min(rows, key=lambda row: row.mtu_bytes or 0, default=None)
     if least is None or least.mtu_bytes is None:
         return
-    for one in case.of_hosts(facts.Port):
-        if one.mtu_bytes and one.mtu_bytes > least.mtu_bytes:
-            yield problem("hosts", one, least)
+    for host in case.of_hosts(facts.Port):
+        if host.mtu_bytes and host.mtu_bytes > least.mtu_bytes:
+            yield problem("hosts", host, least)
     for network in case.of(facts.Network):
         if network.mtu_bytes and network.mtu_bytes > least.mtu_bytes:
             yield problem("pods", network, least)
@@ -181,9 +181,11 @@ _OF_RDMA: Final = frozenset(names("networks.of_rdma"))
 
 def mtu_small(case: Case) -> Found:
     if case.fabric != "infiniband":
-        small = [one for one in case.of(facts.Port) if one.mtu_bytes and one.mtu_bytes < _LEAST]
-        data = (one for one in small if _carries_data(one))
-        for ports in grouped(data, lambda one: (one.device, one.mtu_bytes)).values():
+        small = [
+            port for port in case.of(facts.Port) if port.mtu_bytes and port.mtu_bytes < _LEAST
+        ]
+        data = (port for port in small if _carries_data(port))
+        for ports in grouped(data, lambda port: (port.device, port.mtu_bytes)).values():
             text = f"{ports[0].device} {ports[0].name}: MTU {ports[0].mtu_bytes}".strip()
             yield problem("port", ports[0], text=text, fix=_fix(ports[0]))
     networks: list[facts.Network | facts.Offered] = [*case.of(facts.Network)]
@@ -220,7 +222,7 @@ def _cage(name: str) -> tuple[str, int]:
 
 
 def _parts(switch: Device) -> Found:
-    splits = {cage: one for one in switch.of(facts.Split) for cage in one.cages}
+    splits = {cage: split for split in switch.of(facts.Split) for cage in split.cages}
     if not splits and not switch.of(facts.Speaker):  # a part of a configuration
         return
     alone: list[facts.Port] = []
@@ -251,23 +253,23 @@ def port_unlike_others(switch: Device) -> Found:
 
 def _ports(switch: Device) -> Found:
     used = _used(switch)
-    connected = (one for one in switch.of(facts.Port) if one.peer or one.name in used)
+    connected = (port for port in switch.of(facts.Port) if port.peer or port.name in used)
     for rows in grouped(connected, path_of).values():
         for name, words in _SETTINGS:
-            have = [one for one in rows if getattr(one, name) not in {None, ""}]
-            lack = [one for one in rows if getattr(one, name) in {None, ""}]
+            have = [row for row in rows if getattr(row, name) not in {None, ""}]
+            lack = [row for row in rows if getattr(row, name) in {None, ""}]
             if lack and len(have) >= max(_ENOUGH, _ENOUGH * len(lack)):
                 yield problem("lacks", lack[0], have[0], lack=lack, words=words, have=have)
 
 
 def _queues(switch: Device) -> Found:
-    uses = (one for one in switch.of(facts.QueueUse) if one.ports)
-    for queue, rows in grouped(uses, lambda one: one.queue).items():
-        named = [one.scheduler for one in rows for _ in one.ports]
+    uses = (use for use in switch.of(facts.QueueUse) if use.ports)
+    for queue, rows in grouped(uses, lambda use: use.queue).items():
+        named = [row.scheduler for row in rows for _ in row.ports]
         common, count = usual(named)
-        lack = next((one for one in rows if not one.scheduler), None)
+        lack = next((row for row in rows if not row.scheduler), None)
         if lack and common and count >= max(_ENOUGH, _ENOUGH * named.count("")):
-            shown = next(one for one in rows if one.scheduler == common)
+            shown = next(row for row in rows if row.scheduler == common)
             yield problem("scheduler", lack, shown, queue=queue, usual=common, count=count)
 
 
@@ -284,7 +286,7 @@ def cluster_differs(case: Case) -> Found:
     if case.cluster is None:  # several documents: nobody can say whose files these are
         return
     for found in _alien(case):
-        yield from (problem("kind", one, case.cluster, kind=case.fabric) for one in found[:1])
+        yield from (problem("kind", fact, case.cluster, kind=case.fabric) for fact in found[:1])
     rate = units.gbit_from_rate(case.cluster.cluster.host.nic_bytes_per_s)
     switches = {switch.name for switch in case.switches} | case.absent | {""}
     ports = (port for switch in case.switches for port in switch.of(facts.Port))
@@ -300,10 +302,18 @@ def _alien(case: Case) -> Iterator[Sequence[facts.Fact]]:
     if case.on_ethernet:
         yield case.options("opensm")
         yield case.of(facts.Partition)
-        yield [one for one in networks if one.kind in {"SriovIBNetwork", "IPoIBNetwork"}]
+        yield [
+            network
+            for network in networks
+            if network.kind in {"SriovIBNetwork", "IPoIBNetwork"}
+        ]
     elif case.fabric == "infiniband":
-        yield [one for one in case.of(facts.Pause) if one.priorities]
-        yield [one for one in networks if one.kind in {"SriovNetwork", "MacvlanNetwork"}]
+        yield [pause for pause in case.of(facts.Pause) if pause.priorities]
+        yield [
+            network
+            for network in networks
+            if network.kind in {"SriovNetwork", "MacvlanNetwork"}
+        ]
         yield case.of(facts.Mark)
 
 

@@ -28,12 +28,12 @@ from weft.lint.variables import RENAMED, Known, documented, exists, version
 
 
 def nccl_adapter_count(case: Case) -> Found:
-    for one in case.variables("NCCL_IB_HCA"):
-        if not one.value.startswith("=") or "$" in one.value:
+    for variable in case.variables("NCCL_IB_HCA"):
+        if not variable.value.startswith("=") or "$" in variable.value:
             continue
-        named = {entry.partition(":")[0] for entry in one.value[1:].split(",")}
-        yield from _against_cluster(case, one, named)
-        yield from _against_rails(case, one, named)
+        named = {entry.partition(":")[0] for entry in variable.value[1:].split(",")}
+        yield from _against_cluster(case, variable, named)
+        yield from _against_rails(case, variable, named)
 
 
 def _against_cluster(case: Case, one: Variable, named: set[str]) -> Found:
@@ -60,21 +60,21 @@ _NCCL_ADAPTER_LIST_MOST: Final = 32
 
 
 def nccl_adapter_list(case: Case) -> Found:
-    for one in case.variables("NCCL_IB_HCA"):
-        if "$" in one.value:
+    for variable in case.variables("NCCL_IB_HCA"):
+        if "$" in variable.value:
             continue
-        wrong = _nccl_adapter_list_wrong(one.value)
+        wrong = _nccl_adapter_list_wrong(variable.value)
         if wrong:
-            yield problem("wrong", one, wrong=wrong)
+            yield problem("wrong", variable, wrong=wrong)
             continue
-        loose = _loose(one.value.strip())
+        loose = _loose(variable.value.strip())
         if loose:
-            yield problem("loose", one, loose=loose)
+            yield problem("loose", variable, loose=loose)
 
 
 def _nccl_adapter_list_wrong(value: str) -> str:
     entries = value.strip().lstrip("^=").split(",")
-    repeated = [one for one, count in Counter(entries).items() if count > 1]
+    repeated = [text for text, count in Counter(entries).items() if count > 1]
     wrong = wrong_form(value.strip(), "adapters")
     if wrong or (not repeated and len(entries) <= _NCCL_ADAPTER_LIST_MOST):
         return wrong
@@ -90,7 +90,7 @@ def _loose(value: str) -> str:
     caught = [(a, b) for a in entries for b in entries if a != b and b.startswith(a)]
     if caught:
         return f"{caught[0][0]} is a prefix and takes {caught[0][1]} as well"
-    if any(re2.search(r"_1$", one) for one in entries):
+    if any(re2.search(r"_1$", entry) for entry in entries):
         return "without = a name is a prefix: mlx5_1 takes mlx5_10 as well"
     return ""
 
@@ -100,16 +100,18 @@ _TESTS: Final = ("_perf", "ib_write_bw", "ib_read_bw", "ib_send_bw", "nccl-tests
 
 def nccl_debug_left_on(case: Case) -> Found:
     tests = {
-        one.device or path_of(one)
-        for one in case.of(Launch)
-        if any(word.endswith(_TESTS) for word in one.words)
-        or (one.device and any("nccl-tests" in word for word in one.words))
+        launch.device or path_of(launch)
+        for launch in case.of(Launch)
+        if any(word.endswith(_TESTS) for word in launch.words)
+        or (launch.device and any("nccl-tests" in word for word in launch.words))
     }
-    for one in case.of(Variable):
-        said, testing = _said(one), (one.device or path_of(one)) in tests
+    for variable in case.of(Variable):
+        said, testing = _said(variable), (variable.device or path_of(variable)) in tests
         if said and not testing:
-            light = one.name == "NCCL_DEBUG" and one.value.strip().upper() == "INFO"
-            yield problem("debug", one, said=said, severity=Severity.INFO if light else None)
+            light = variable.name == "NCCL_DEBUG" and variable.value.strip().upper() == "INFO"
+            yield problem(
+                "debug", variable, said=said, severity=Severity.INFO if light else None
+            )
 
 
 def _said(one: Variable) -> str:
@@ -124,13 +126,13 @@ _AUTOMATIC: Final = (2, 21)
 def nccl_gid_by_hand(case: Case) -> Found:
     if case.fabric == "infiniband" or (case.nccl is not None and case.nccl < _AUTOMATIC):
         return
-    for one in case.variables("NCCL_IB_GID_INDEX"):
-        index = whole(one.value)
+    for variable in case.variables("NCCL_IB_GID_INDEX"):
+        index = whole(variable.value)
         if index is None or index < 0:
             continue
         wrong = case.fabric == "roce" or index == 0
         severity = Severity.WARNING if wrong else Severity.INFO
-        yield problem("by_hand", one, index=index, severity=severity)
+        yield problem("by_hand", variable, index=index, severity=severity)
 
 
 _VERSIONS = {"AF_INET": 4, "AF_INET6": 6}
@@ -138,13 +140,13 @@ _VERSIONS = {"AF_INET": 4, "AF_INET6": 6}
 
 def nccl_gid_selection(case: Case) -> Found:
     rails = case.rails
-    versions = {known.version for one in rails if (known := interface_of(one.address))}
-    for one in case.variables("NCCL_IB_ADDR_FAMILY"):
-        wanted = _VERSIONS.get(one.value)
+    versions = {known.version for rail in rails if (known := interface_of(rail.address))}
+    for variable in case.variables("NCCL_IB_ADDR_FAMILY"):
+        wanted = _VERSIONS.get(variable.value)
         if wanted and versions and wanted not in versions:
-            yield problem("family", one, rails[0], least=min(versions))
-    for one in case.variables("NCCL_IB_ADDR_RANGE"):
-        yield from _range(one, rails)
+            yield problem("family", variable, rails[0], least=min(versions))
+    for variable in case.variables("NCCL_IB_ADDR_RANGE"):
+        yield from _range(variable, rails)
 
 
 def _range(one: Variable, rails: list[Address]) -> Found:
@@ -162,24 +164,24 @@ def nccl_newer_variable(case: Case) -> Found:
     if case.nccl is None:
         return
     in_use = ".".join(map(str, case.nccl))
-    for one in case.of(Variable):
-        known = documented().get(one.name)
+    for variable in case.of(Variable):
+        known = documented().get(variable.name)
         if known is not None and known.since > case.nccl:
             came = ".".join(map(str, known.since))
-            yield problem("newer", one, came=came, in_use=in_use)
+            yield problem("newer", variable, came=came, in_use=in_use)
 
 
 def nccl_not_exported(case: Case) -> Found:
-    of_shells = [one for one in case.of(Variable) if one.exported is not None]
-    named = (one for one in of_shells if one.name.startswith("NCCL_"))
+    of_shells = [variable for variable in case.of(Variable) if variable.exported is not None]
+    named = (shell for shell in of_shells if shell.name.startswith("NCCL_"))
     for name, rows in grouped(named, path_of).items():
-        exported = {one.name: one for one in rows if one.exported}
+        exported = {row.name: row for row in rows if row.exported}
         if not exported or _exports_all(rows):
             continue
-        for one in rows:
-            later = _named_later(one)
-            if not one.exported and one.name not in exported and not later:
-                yield problem("not_exported", one, next(iter(exported.values())), name=name)
+        for row in rows:
+            later = _named_later(row)
+            if not row.exported and row.name not in exported and not later:
+                yield problem("not_exported", row, next(iter(exported.values())), name=name)
 
 
 def _exports_all(rows: list[Variable]) -> bool:
@@ -214,16 +216,16 @@ _MANAGEMENT: Final = 15
 
 
 def nccl_service_level(case: Case) -> Found:
-    for one in case.variables("NCCL_IB_SL"):
-        level = whole(one.value)
+    for variable in case.variables("NCCL_IB_SL"):
+        level = whole(variable.value)
         if level is None or not 0 <= level <= _MANAGEMENT:
             continue
         if level:
             off = [o for o in case.options("opensm", "qos") if o.value.upper() != "TRUE"]
             unsaid = case.options("opensm") and not case.options("opensm", "qos")
             if off or unsaid:
-                yield problem("off", one, *off[:1], level=level)
-        yield from _lane(case, one, level)
+                yield problem("off", variable, *off[:1], level=level)
+        yield from _lane(case, variable, level)
 
 
 def _lane(case: Case, one: Variable, level: int) -> Found:
@@ -247,63 +249,75 @@ _OWN: Final = frozenset(names("variables.of_places"))
 
 
 def nccl_settings_differ(case: Case) -> Found:
-    of_nccl = [one for one in case.of(Variable) if one.name.startswith("NCCL_")]
-    known = (one for one in of_nccl if one.name not in _OWN and "$" not in one.value)
-    for name, found in grouped(known, lambda one: one.name).items():
-        wide = [one for one in found if one.everywhere or not one.device]
-        values = {one.value.strip() for one in wide}
-        files = {one.at.text.name for one in wide}
+    of_nccl = [variable for variable in case.of(Variable) if variable.name.startswith("NCCL_")]
+    known = (
+        variable
+        for variable in of_nccl
+        if variable.name not in _OWN and "$" not in variable.value
+    )
+    for name, found in grouped(known, lambda variable: variable.name).items():
+        wide = [variable for variable in found if variable.everywhere or not variable.device]
+        values = {variable.value.strip() for variable in wide}
+        files = {variable.at.text.name for variable in wide}
         # One script may try several values, one after another.
         if len(values) > 1 and len(files) > 1 and _together(wide):
-            first = next(one for one in wide if one.value.strip() != wide[0].value.strip())
+            first = next(
+                variable for variable in wide if variable.value.strip() != wide[0].value.strip()
+            )
             yield problem("places", first, wide[0], name=name)
         yield from _hidden(name, found)
 
 
 def _together(found: list[Variable]) -> bool:
     """Return whether the places are one cluster's: a conf among them, or one folder."""
-    folders = {one.at.text.parent for one in found}
-    return len(folders) == 1 or any(one.everywhere for one in found)
+    folders = {variable.at.text.parent for variable in found}
+    return len(folders) == 1 or any(variable.everywhere for variable in found)
 
 
 def _hidden(name: str, found: list[Variable]) -> Found:
     """Yield ranks of one job that disagree."""
     jobs: dict[str, Variable] = {}
-    for one in found:
-        job = one.device.partition(" ")[0]
-        first = jobs.setdefault(job, one) if job else one
-        if first.value.strip() != one.value.strip():
-            yield problem("ranks", one, first, name=name, job=job)
+    for variable in found:
+        job = variable.device.partition(" ")[0]
+        first = jobs.setdefault(job, variable) if job else variable
+        if first.value.strip() != variable.value.strip():
+            yield problem("ranks", variable, first, name=name, job=job)
 
 
 _SOCKETS: Final = tuple(names("variables.of_sockets"))
 
 
 def nccl_socket_rail(case: Case) -> Found:
-    networks = {one.master: one for one in case.of(Network) if one.master}
-    for one in case.variables(*_SOCKETS):
-        exact = "=" if one.value.startswith("=") else ""
-        entries = one.value.removeprefix("=").split(",")
+    networks = {network.master: network for network in case.of(Network) if network.master}
+    for variable in case.variables(*_SOCKETS):
+        exact = "=" if variable.value.startswith("=") else ""
+        entries = variable.value.removeprefix("=").split(",")
         named = [_selected(exact + entry, tuple(networks)) for entry in entries]
         if all(named):
-            yield problem("rail", one, networks[named[0][0]])
+            yield problem("rail", variable, networks[named[0][0]])
 
 
 def nccl_socket_absent(case: Case) -> Found:
-    in_pods = {one.device for one in case.of(Workload) if not one.host_network} - {""}
+    in_pods = {
+        workload.device for workload in case.of(Workload) if not workload.host_network
+    } - {""}
     hosts = case.of(Interfaces)
-    for one in case.variables(*_SOCKETS):
-        if one.value.startswith("^") or "$" in one.value or one.device in in_pods:
+    for variable in case.variables(*_SOCKETS):
+        if (
+            variable.value.startswith("^")
+            or "$" in variable.value
+            or variable.device in in_pods
+        ):
             continue
-        lacking = [host for host in hosts if not _selected(one.value, host.names)]
+        lacking = [host for host in hosts if not _selected(variable.value, host.names)]
         if lacking and len(lacking) == len(hosts):
-            yield problem("none", one, lacking[0])
+            yield problem("none", variable, lacking[0])
         elif lacking:
-            yield problem("some", one, lacking[0])
+            yield problem("some", variable, lacking[0])
         elif case.fabric == "tcp" and case.cluster and case.cluster.cluster.kubernetes:
             planned = case.cluster.cluster.kubernetes.interfaces
-            if planned and not _selected(one.value, planned):
-                yield problem("planned", one, case.cluster, planned=planned)
+            if planned and not _selected(variable.value, planned):
+                yield problem("planned", variable, case.cluster, planned=planned)
 
 
 def _selected(value: str, interfaces: Sequence[str]) -> list[str]:
@@ -318,10 +332,10 @@ def _selected(value: str, interfaces: Sequence[str]) -> list[str]:
 
 
 def nccl_socket_interface(case: Case) -> Found:
-    for one in case.variables(*_SOCKETS):
-        wrong = wrong_form(one.value.strip(), "interfaces")
-        if wrong and "$" not in one.value:
-            yield problem("wrong", one, wrong=wrong)
+    for variable in case.variables(*_SOCKETS):
+        wrong = wrong_form(variable.value.strip(), "interfaces")
+        if wrong and "$" not in variable.value:
+            yield problem("wrong", variable, wrong=wrong)
 
 
 _NCCL_SOCKET_THREADS_MOST: Final = 64
@@ -330,11 +344,11 @@ _NCCL_SOCKET_THREADS_MOST: Final = 64
 def nccl_socket_threads(case: Case) -> Found:
     threads = case.variables("NCCL_SOCKET_NTHREADS")
     sockets = case.variables("NCCL_NSOCKS_PERTHREAD")
-    for one in threads:
+    for thread in threads:
         for other in sockets:
-            product = (whole(one.value) or 0) * (whole(other.value) or 0)
-            if one.device == other.device and product > _NCCL_SOCKET_THREADS_MOST:
-                yield problem("product", one, other, product=product)
+            product = (whole(thread.value) or 0) * (whole(other.value) or 0)
+            if thread.device == other.device and product > _NCCL_SOCKET_THREADS_MOST:
+                yield problem("product", thread, other, product=product)
 
 
 _CONGESTED: Final = 3
@@ -346,7 +360,7 @@ def nccl_traffic_class(case: Case) -> Found:
     if case.fabric == "infiniband":
         return
     classes = case.variables("NCCL_IB_TC", "NCCL_IB_FIFO_TC")
-    jobs = [(one, one.name, whole(one.value)) for one in classes]
+    jobs = [(variable, variable.name, whole(variable.value)) for variable in classes]
     hosts = [(mark, mark.tool, mark.traffic_class) for mark in case.of(Mark)]
     for fact, name, value in [*jobs, *hosts]:
         if value is None:
@@ -364,8 +378,8 @@ def nccl_traffic_class(case: Case) -> Found:
 
 def _is_dscp(case: Case, value: int) -> bool:
     """Return whether a number is a class of its own as a DSCP, and not as a traffic class."""
-    rows = [one for one in case.of(Mapped) if one.kind is Map.DSCP_TO_CLASS]
-    said = {one.source for one in rows if one.target != 0} if rows else _USUAL
+    rows = [mapped for mapped in case.of(Mapped) if mapped.kind is Map.DSCP_TO_CLASS]
+    said = {row.source for row in rows if row.target != 0} if rows else _USUAL
     return value in said and value // ECN_BITS not in said
 
 

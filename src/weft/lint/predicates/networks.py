@@ -17,18 +17,20 @@ _SET: Final = 4
 _FEW_RATIO: Final = 0.25
 
 _OF_NETWORKS: Final[Mapping[str, Callable[[Network], object]]] = {
-    "the MTU": lambda one: one.mtu_bytes or "none",
-    "the namespace": lambda one: one.namespace or "none",
-    "a pool of addresses": lambda one: "some" if one.pool else "none",
-    "sysctl settings": lambda one: ", ".join(f"{n}={v}" for n, v in one.settings) or "none",
+    "the MTU": lambda network: network.mtu_bytes or "none",
+    "the namespace": lambda network: network.namespace or "none",
+    "a pool of addresses": lambda network: "some" if network.pool else "none",
+    "sysctl settings": lambda network: (
+        ", ".join(f"{n}={v}" for n, v in network.settings) or "none"
+    ),
 }
 _OF_POOLS: Final[Mapping[str, Callable[[AddressPool], object]]] = {
-    "the namespace": lambda one: one.namespace or "none",
-    "routes": lambda one: ", ".join(one.routes) or "none",
-    "the prefix of a node": lambda one: one.node_prefix or "none",
-    "addresses of a node": lambda one: one.block or "none",
-    "the place of the gateway": lambda one: (
-        "none" if one.gateway_index is None else one.gateway_index
+    "the namespace": lambda pool: pool.namespace or "none",
+    "routes": lambda pool: ", ".join(pool.routes) or "none",
+    "the prefix of a node": lambda pool: pool.node_prefix or "none",
+    "addresses of a node": lambda pool: pool.block or "none",
+    "the place of the gateway": lambda pool: (
+        "none" if pool.gateway_index is None else pool.gateway_index
     ),
 }
 
@@ -41,7 +43,7 @@ def network_differs(case: Case) -> Found:
 
 
 def _kinds(facts: Sequence[F]) -> Iterator[list[F]]:
-    groups = grouped(facts, lambda one: (one.kind, _DIGITS.sub("#", one.name)))
+    groups = grouped(facts, lambda fact: (fact.kind, _DIGITS.sub("#", fact.name)))
     yield from (group for group in groups.values() if len(group) >= _SET)
 
 
@@ -49,32 +51,32 @@ def _network_differs_odd(
     facts: list[F], looks: Mapping[str, Callable[[F], object]], what: str
 ) -> Found:
     for name, look in looks.items():
-        common, count = usual(look(one) for one in facts)
+        common, count = usual(look(fact) for fact in facts)
         if len(facts) - count > len(facts) * _FEW_RATIO:
             continue
-        shown = next(one for one in facts if look(one) == common)
-        for one in facts:
-            if look(one) != common:
+        shown = next(fact for fact in facts if look(fact) == common)
+        for fact in facts:
+            if look(fact) != common:
                 yield problem(
-                    "odd", one, shown, what=what, name=name, value=look(one), usual=common,
+                    "odd", fact, shown, what=what, name=name, value=look(fact), usual=common,
                     count=count,
                 )  # fmt: skip
 
 
 def network_master(case: Case) -> Found:
     together = [
-        {name.rpartition("/")[2].partition("@")[0] for name in one.networks}
-        for one in case.of(Workload)
+        {name.rpartition("/")[2].partition("@")[0] for name in workload.networks}
+        for workload in case.of(Workload)
     ]
     seen: dict[str, Network] = {}
-    for one in case.of(Network):
-        if not one.master:
+    for network in case.of(Network):
+        if not network.master:
             continue
-        first = seen.setdefault(one.master, one)
-        same_stem = _DIGITS.sub("#", first.name) == _DIGITS.sub("#", one.name)
-        used = any({first.name, one.name} <= names for names in together)
-        if first.name != one.name and (used or same_stem):
-            yield problem("shared", one, first)
+        first = seen.setdefault(network.master, network)
+        same_stem = _DIGITS.sub("#", first.name) == _DIGITS.sub("#", network.name)
+        used = any({first.name, network.name} <= names for names in together)
+        if first.name != network.name and (used or same_stem):
+            yield problem("shared", network, first)
 
 
 _SETTINGS: Final = (
@@ -86,29 +88,29 @@ _ENOUGH: Final = 3
 
 def offer_unlike_others(case: Case) -> Found:
     offers = case.of(Offered)
-    for one in offers:
-        if one.rdma and one.driver == "vfio-pci":
-            yield problem("vfio", one)
-    rails = grouped(offers, lambda one: _DIGITS.sub("#", f"{one.resource} of {one.by}"))
+    for offer in offers:
+        if offer.rdma and offer.driver == "vfio-pci":
+            yield problem("vfio", offer)
+    rails = grouped(offers, lambda offer: _DIGITS.sub("#", f"{offer.resource} of {offer.by}"))
     for rows in rails.values():
         for name, words in _SETTINGS:
             yield from _offer_unlike_others_odd(rows, name, words)
     networks = grouped(case.of(Network), lambda each: _DIGITS.sub("#", each.device))
     for peers in networks.values():
         yield from _offer_unlike_others_odd(peers, "plugins", "the chain of plug-ins")
-        shapes = [replace(one, master=_DIGITS.sub("#", one.master)) for one in peers]
+        shapes = [replace(peer, master=_DIGITS.sub("#", peer.master)) for peer in peers]
         yield from _offer_unlike_others_odd(shapes, "master", "the interface")
 
 
 def _offer_unlike_others_odd(rows: Sequence[Offered | Network], name: str, words: str) -> Found:
-    counts = Counter(getattr(one, name) for one in rows)
+    counts = Counter(getattr(row, name) for row in rows)
     common, count = counts.most_common(1)[0]
-    for one in rows:
-        value = getattr(one, name)
+    for row in rows:
+        value = getattr(row, name)
         if value != common and count >= _ENOUGH * counts[value]:
             shown = next(other for other in rows if getattr(other, name) == common)
             yield problem(
-                "odd", one, shown, value=_name(one), words=words, value_2=_said(value),
+                "odd", row, shown, value=_name(row), words=words, value_2=_said(value),
                 value_3=_said(common), count=count, value_4=_name(shown),
             )  # fmt: skip
 
@@ -130,17 +132,17 @@ _PREFIX: Final = "network-operator-v"
 
 
 def operator_parts(case: Case) -> Found:
-    parts = {one.part: one for one in case.of(Installed)}
+    parts = {installed.part: installed for installed in case.of(Installed)}
     if not parts:
         return
     shown = next(iter(parts.values()))
-    networks = [one for one in case.of(Network) if one.kind in _OF_OPERATOR]
-    pools = [one for one in case.of(AddressPool) if one.kind in _POOLS]
+    networks = [network for network in case.of(Network) if network.kind in _OF_OPERATOR]
+    pools = [pool for pool in case.of(AddressPool) if pool.kind in _POOLS]
     wanted: tuple[tuple[list[Fact], frozenset[str], str], ...] = (
         ([*networks], frozenset({"multus"}), "multus"),
         ([*networks], frozenset({"cniPlugins"}), "cniPlugins"),
         ([*pools], frozenset({"nvIpam"}), "nvIpam"),
-        ([one for one in networks if one.resource], _PLUGINS, "sriovDevicePlugin"),
+        ([network for network in networks if network.resource], _PLUGINS, "sriovDevicePlugin"),
     )
     for users, any_of, name in wanted:
         if users and not any_of & parts.keys():
@@ -150,17 +152,17 @@ def operator_parts(case: Case) -> Found:
 
 def _versions(parts: list[Installed]) -> Found:
     """Compare the versions of the operator's own images: they carry its release."""
-    own = [one for one in parts if one.version.startswith(_PREFIX)]
-    common, _ = usual(one.version for one in own)
-    odd = [one for one in own if one.version != common][:1]
-    for one in odd:
-        shown = next(one for one in own if one.version == common)
-        yield problem("versions", one, shown, usual=common)
+    own = [part for part in parts if part.version.startswith(_PREFIX)]
+    common, _ = usual(installed.version for installed in own)
+    odd = [installed for installed in own if installed.version != common][:1]
+    for installed in odd:
+        shown = next(installed for installed in own if installed.version == common)
+        yield problem("versions", installed, shown, usual=common)
 
 
 def policy_sriov(case: Case) -> Found:
-    offers = [one for one in case.of(Offered) if one.devices]
-    for one, other in combinations(offers, 2):
-        shared = set(one.devices) & set(other.devices)
-        if shared and one.resource != other.resource:
-            yield problem("twice", other, one, least=min(shared))
+    offers = [offered for offered in case.of(Offered) if offered.devices]
+    for offered, other in combinations(offers, 2):
+        shared = set(offered.devices) & set(other.devices)
+        if shared and offered.resource != other.resource:
+            yield problem("twice", other, offered, least=min(shared))

@@ -19,17 +19,17 @@ _ALL: Final = frozenset({"ALL", "ALL_CAS"})
 def ib_partition(case: Case) -> Found:
     rows = list(_merged(case.of(Partition)))
     keys: dict[int, Partition] = {}
-    for one in rows:
-        key = one.key & _MOST
-        if not one.key or one.key > _MOST + _MEMBER:
-            yield problem("key", one)
-        elif keys.setdefault(key, one).name != one.name:
-            yield problem("shared", one, keys[key], value=keys[key].name, key=key)
-        if one.mtu_code is not None and not 1 <= one.mtu_code <= _MTUS:
-            yield problem("mtu", one)
-        if one.service_level is not None and one.service_level > _LEVELS:
-            yield problem("level", one)
-        yield from _members(one, rows)
+    for row in rows:
+        key = row.key & _MOST
+        if not row.key or row.key > _MOST + _MEMBER:
+            yield problem("key", row)
+        elif keys.setdefault(key, row).name != row.name:
+            yield problem("shared", row, keys[key], value=keys[key].name, key=key)
+        if row.mtu_code is not None and not 1 <= row.mtu_code <= _MTUS:
+            yield problem("mtu", row)
+        if row.service_level is not None and row.service_level > _LEVELS:
+            yield problem("level", row)
+        yield from _members(row, rows)
     if rows and _MOST not in keys:
         yield problem("none", *rows)
     yield from _tenants(rows)
@@ -44,29 +44,29 @@ def _merged(rows: Iterable[Partition]) -> Iterator[Partition]:
     [man opensm, PARTITION CONFIGURATION: a partition may be defined on several lines]
     """
     found: dict[tuple[str, str, int], Partition] = {}
-    for one in rows:
-        name, default = (path_of(one), one.name, one.key & _MOST), one.full_by_default
-        own = tuple((who, default if full is None else full) for who, full in one.members)
+    for row in rows:
+        name, default = (path_of(row), row.name, row.key & _MOST), row.full_by_default
+        own = tuple((who, default if full is None else full) for who, full in row.members)
         before = found[name].members if name in found else ()
-        found[name] = replace(found.get(name, one), members=before + own)
+        found[name] = replace(found.get(name, row), members=before + own)
     yield from found.values()
 
 
 def _tenants(rows: list[Partition]) -> Found:
     """Report keys of which hosts of two tenants are full members."""
-    tenants = [(one, hosts) for one in rows if (hosts := _hosts(one)) and not _is_shared(one)]
+    tenants = [(row, hosts) for row in rows if (hosts := _hosts(row)) and not _is_shared(row)]
     apart = [
-        (one, other) for (one, hosts), (other, others) in combinations(tenants, 2)
-        if one.at.text.name == other.at.text.name and not hosts & others
+        (partition, other) for (partition, hosts), (other, others) in combinations(tenants, 2)
+        if partition.at.text.name == other.at.text.name and not hosts & others
     ]  # fmt: skip
     for shared in rows:
-        for one, other in apart:
-            if shared in (one, other) or shared.at.text.name != one.at.text.name:
+        for partition, other in apart:
+            if shared in (partition, other) or shared.at.text.name != partition.at.text.name:
                 continue
             full = _hosts(shared)
             everyone = _is_shared(shared)
-            if everyone or (full & _hosts(one) and full & _hosts(other)):
-                yield problem("tenants", shared, one, other, value=shared.key & _MOST)
+            if everyone or (full & _hosts(partition) and full & _hosts(other)):
+                yield problem("tenants", shared, partition, other, value=shared.key & _MOST)
                 break
 
 

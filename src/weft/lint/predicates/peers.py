@@ -82,9 +82,11 @@ def _written(switch: Device, text: Text) -> _Written:
 
 def _without_ports(switch: Device, text: Text) -> str:
     """Return the text with every list of ports as one word."""
-    names = {one.name for one in switch.of(Port)} | {one.peer for one in switch.of(Neighbor)}
-    named = (one for one in names if one[:1].isalpha() and one[-1:].isdigit())
-    kinds = {_DIGITS.sub("[0-9]+", re2.escape(one)) for one in named}
+    names = {port.name for port in switch.of(Port)} | {
+        neighbor.peer for neighbor in switch.of(Neighbor)
+    }
+    named = (name for name in names if name[:1].isalpha() and name[-1:].isdigit())
+    kinds = {_DIGITS.sub("[0-9]+", re2.escape(text)) for text in named}
     if not kinds:
         return text.content
     port = rf"\b(?:{'|'.join(sorted(kinds, key=len, reverse=True))})\b"
@@ -101,9 +103,9 @@ def _statements(content: str) -> Iterator[tuple[Path, int]]:
         indent = len(line) - len(line.lstrip())
         while above and above[-1][0] >= indent:
             above.pop()
-        of_port = any(_PORT in one for _, one in above)
+        of_port = any(_PORT in text for _, text in above)
         above.append((indent, _masked(words) if of_port else words))
-        yield tuple(one for _, one in above), number
+        yield tuple(text for _, text in above), number
 
 
 def _shape(path: Path) -> Path:
@@ -127,21 +129,21 @@ def _masked(words: str) -> str:
 def _compared(peers: Sequence[_Written]) -> Found:
     """Yield what one of the switches lacks of what the others have."""
     most_odd = _most_odd(peers)
-    lines = Counter(path for one in peers for path in one.lines)
-    shapes = Counter(shape for one in peers for shape in one.shapes)
+    lines = Counter(path for peer in peers for path in peer.lines)
+    shapes = Counter(shape for peer in peers for shape in peer.shapes)
     usual = {path for path, count in lines.items() if 0 < len(peers) - count <= most_odd}
     forms = {shape for shape, count in shapes.items() if 0 < len(peers) - count <= most_odd}
-    for one in peers:
-        lacks = [path for path in usual if path not in one.lines]
+    for peer in peers:
+        lacks = [path for path in usual if path not in peer.lines]
         known = {_shape(path) for path in lacks}
         lacks += [
             next(path for other in peers for path in other.lines if _shape(path) == shape)
             for shape in forms - known
-            if shape not in one.shapes
+            if shape not in peer.shapes
         ]
         below = set(lacks)
         topmost = [path for path in lacks if not _is_below(path, below)]
-        yield from _told(one, peers, topmost)
+        yield from _told(peer, peers, topmost)
 
 
 def _is_below(path: Path, lacks: set[Path]) -> bool:

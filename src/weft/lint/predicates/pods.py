@@ -57,64 +57,76 @@ _POD_EFA_SEVERAL: Final = 3
 
 def pod_efa(case: Case) -> Found:
     by_gpus: dict[int, list[tuple[facts.Container, int]]] = {}
-    for one in case.of(facts.Container):
-        limits = dict(one.limits)
+    for container in case.of(facts.Container):
+        limits = dict(container.limits)
         for name in limits:
             if name.startswith("vpc.amazonaws.com/") and name not in _KNOWN:
-                yield problem("unknown", one, name=name)
-        gpus = _gpus(one)
+                yield problem("unknown", container, name=name)
+        gpus = _gpus(container)
         if gpus:
-            by_gpus.setdefault(gpus, []).append((one, whole(limits.get(_EFA, "")) or 0))
+            by_gpus.setdefault(gpus, []).append((container, whole(limits.get(_EFA, "")) or 0))
     for gpus, found in by_gpus.items():
         common, often = usual(count for _, count in found)
         if not common or often < _POD_EFA_SEVERAL or often * 2 <= len(found):
             continue
-        shown = next(one for one, count in found if count == common)
-        for one, count in found:
+        shown = next(container for container, count in found if count == common)
+        for container, count in found:
             if count < common:
-                yield problem("few", one, shown, gpus=gpus, count=count or "no", usual=common)
+                yield problem(
+                    "few", container, shown, gpus=gpus, count=count or "no", usual=common
+                )
 
 
 def pod_gpu_and_rails(case: Case) -> Found:
     if case.cluster is None:
         return
     host = case.cluster.cluster.host
-    offers = [one for one in case.of(facts.Offered) if one.count is not None]
-    policies = (one for one in offers if one.by.startswith("SriovNetworkNodePolicy"))
-    counted = {_base(one.resource) for one in policies}
-    for one in case.of(facts.Container):
-        if _gpus(one) != host.gpus:
+    offers = [offered for offered in case.of(facts.Offered) if offered.count is not None]
+    policies = (offer for offer in offers if offer.by.startswith("SriovNetworkNodePolicy"))
+    counted = {_base(policy.resource) for policy in policies}
+    for container in case.of(facts.Container):
+        if _gpus(container) != host.gpus:
             continue
-        devices = [whole(count) or 0 for name, count in one.limits if _base(name) in counted]
+        devices = [
+            whole(count) or 0 for name, count in container.limits if _base(name) in counted
+        ]
         if devices and sum(devices) < host.nics:
-            yield problem("few", one, case.cluster, host=host, total=sum(devices))
+            yield problem("few", container, case.cluster, host=host, total=sum(devices))
 
 
 def pod_ipc_lock(case: Case) -> Found:
-    offers = {_base(one.resource) for one in case.of(facts.Offered)}
-    for one in case.of(facts.Container):
-        if one.engine != "kubernetes":
+    offers = {_base(offered.resource) for offered in case.of(facts.Offered)}
+    for container in case.of(facts.Container):
+        if container.engine != "kubernetes":
             continue
         names = [
             name
-            for name, _ in [*one.limits, *one.requests]
+            for name, _ in [*container.limits, *container.requests]
             if is_rdma(name) and (name.startswith(_PREFIXES) or _base(name) in offers)
         ]
-        if names and not one.privileged and not {"IPC_LOCK", "ALL"} & set(one.capabilities):
-            yield problem("no_lock", one, names=names)
+        if (
+            names
+            and not container.privileged
+            and not {"IPC_LOCK", "ALL"} & set(container.capabilities)
+        ):
+            yield problem("no_lock", container, names=names)
 
 
 def pod_network_count(case: Case) -> Found:
-    networks = {one.name: one for one in case.of(facts.Network)}
-    by_resource = {_base(one.resource): one for one in networks.values() if one.resource}
+    networks = {network.name: network for network in case.of(facts.Network)}
+    by_resource = {
+        _base(network.resource): network for network in networks.values() if network.resource
+    }
     # Jobs of one name in several namespaces stand in files of their own.
-    containers = grouped(case.of(facts.Container), lambda one: (one.at.text.name, one.device))
+    containers = grouped(
+        case.of(facts.Container), lambda container: (container.at.text.name, container.device)
+    )
     for pod in case.of(facts.Workload):
         own = containers.get((pod.at.text.name, pod.device), [])
         if not own or pod.host_network:
             continue
         attached = [networks[n] for n in map(_name, pod.networks) if n in networks]
-        wanted = Counter(_base(one.resource) for one in attached if one.resource)
+        wanted = Counter(_base(network.resource) for network in attached if network.resource)
         asked = _asked(own)
         known = {name: count for name, count in asked.items() if name in by_resource}
         yield from _short(pod, own[0], wanted, known)
@@ -132,8 +144,8 @@ def _base(resource: str) -> str:
 
 def _asked(containers: list[facts.Container]) -> Counter[str]:
     found: Counter[str] = Counter()
-    for one in containers:
-        for name, count in (dict(one.requests) | dict(one.limits)).items():
+    for container in containers:
+        for name, count in (dict(container.requests) | dict(container.limits)).items():
             found[_base(name)] += whole(count) or 0
     return found
 
@@ -167,8 +179,8 @@ def _unattached(
 
 def pod_network_namespace(case: Case) -> Found:
     spaces: dict[str, set[str]] = {}
-    for one in case.of(facts.Network):
-        spaces.setdefault(one.name, set()).add(one.namespace or "default")
+    for network in case.of(facts.Network):
+        spaces.setdefault(network.name, set()).add(network.namespace or "default")
     for pod in case.of(facts.Workload):
         for name in pod.networks:
             space, _, base = name.rpartition("/")
@@ -181,7 +193,7 @@ _WITH_DEVICES: Final = frozenset({"HostDeviceNetwork", "SriovNetwork", "SriovIBN
 
 
 def pod_rdma_resource(case: Case) -> Found:
-    offers = [one.resource for one in case.of(facts.Offered)]
+    offers = [offered.resource for offered in case.of(facts.Offered)]
     yield from _requested(case, offers)
     yield from _networks(case, offers)
     yield from _attached(case)
@@ -189,25 +201,29 @@ def pod_rdma_resource(case: Case) -> Found:
 
 
 def _requested(case: Case, offers: list[str]) -> Found:
-    plugins = [one for one in offers if not one.startswith("claim/")]
-    for one in case.of(facts.Container):
-        for name, _ in dict([*one.requests, *one.limits]).items() if plugins else ():
+    plugins = [offer for offer in offers if not offer.startswith("claim/")]
+    for container in case.of(facts.Container):
+        for name, _ in (
+            dict([*container.requests, *container.limits]).items() if plugins else ()
+        ):
             known = not is_rdma(name) or not name.startswith(_PREFIXES)
             if not known and not _offered(name, plugins):
                 near = _near(case, name)
                 fix = f"is {near.resource} meant?" if near else "define it, or correct the name"
-                yield problem("resource", one, *([near] if near else []), name=name, fix=fix)
+                yield problem(
+                    "resource", container, *([near] if near else []), name=name, fix=fix
+                )
 
 
 def _near(case: Case, name: str) -> facts.Offered | None:
     """Return the offer whose name is most like the one asked for."""
-    bases = {_base(one.resource): one for one in case.of(facts.Offered)}
+    bases = {_base(offered.resource): offered for offered in case.of(facts.Offered)}
     found = get_close_matches(_base(name), bases, n=1)
     return bases[found[0]] if found else None
 
 
 def _networks(case: Case, offers: list[str]) -> Found:
-    plugins = [one for one in offers if not one.startswith("claim/")]
+    plugins = [offer for offer in offers if not offer.startswith("claim/")]
     for network in case.of(facts.Network):
         if network.kind in _WITH_DEVICES and not network.resource:
             yield problem("no_resource", network)
@@ -219,7 +235,7 @@ def _networks(case: Case, offers: list[str]) -> Found:
 
 
 def _claimed(case: Case, offers: list[str]) -> Found:
-    claims = {_base(one) for one in offers if one.startswith("claim/")}
+    claims = {_base(offer) for offer in offers if offer.startswith("claim/")}
     for pod in case.of(facts.Workload):
         for claim in pod.claims:
             if claims and claim not in claims:
@@ -236,7 +252,7 @@ def _offered(name: str, offers: list[str]) -> bool:
 
 
 def _attached(case: Case) -> Found:
-    networks = {one.name for one in case.of(facts.Network)}
+    networks = {network.name for network in case.of(facts.Network)}
     for pod in case.of(facts.Workload):
         for name in pod.networks if networks else ():
             if _name(name) not in networks:
@@ -264,21 +280,25 @@ _LEAST_BYTES: Final = 1 << 30
 
 
 def pod_shared_memory(case: Case) -> Found:
-    pods = {one.device: one for one in case.of(facts.Workload)}
-    for one in case.of(facts.Container):
-        if one.engine == "docker":
-            if one.gpus and not one.host_ipc and (one.shm_bytes or 0) < _LEAST_BYTES:
-                said = f"{one.shm_bytes} B" if one.shm_bytes else "Docker's 64 MiB"
-                yield problem("docker", one, said=said)
+    pods = {workload.device: workload for workload in case.of(facts.Workload)}
+    for container in case.of(facts.Container):
+        if container.engine == "docker":
+            if (
+                container.gpus
+                and not container.host_ipc
+                and (container.shm_bytes or 0) < _LEAST_BYTES
+            ):
+                said = f"{container.shm_bytes} B" if container.shm_bytes else "Docker's 64 MiB"
+                yield problem("docker", container, said=said)
             continue
-        pod = pods.get(one.device)
-        gpus = _gpus(one)
+        pod = pods.get(container.device)
+        gpus = _gpus(container)
         if pod is None or gpus < 2 or pod.host_ipc:  # noqa: PLR2004 - ranks that share memory
             continue
         if pod.shm_bytes is None:
-            yield problem("none", one, gpus=gpus)
+            yield problem("none", container, gpus=gpus)
         elif 0 < pod.shm_bytes < _LEAST_BYTES:
-            yield problem("small", one, pod=pod, gpus=gpus)
+            yield problem("small", container, pod=pod, gpus=gpus)
 
 
 _OF_MULTUS: Final = re2.compile(r"=?net(\d+)")
@@ -288,9 +308,9 @@ _POD_SOCKET_RAIL_SEVERAL: Final = 2
 
 
 def pod_socket_rail(case: Case) -> Found:
-    pods = {one.device: one for one in case.of(facts.Workload)}
-    attached = {one.device.partition(" ")[0] for one in pods.values() if one.networks}
-    rails = {one.name for one in case.of(facts.Network) if one.resource}
+    pods = {workload.device: workload for workload in case.of(facts.Workload)}
+    attached = {pod.device.partition(" ")[0] for pod in pods.values() if pod.networks}
+    rails = {network.name for network in case.of(facts.Network) if network.resource}
     for fact, device, setting, value in _named(case):
         match, pod = _OF_MULTUS.fullmatch(value), pods.get(device)
         if pod is None or match is None or pod.host_network:
@@ -313,9 +333,9 @@ def _is_rail(name: str, rails: set[str]) -> bool:
 
 
 def _named(case: Case) -> Iterator[tuple[facts.Fact, str, str, str]]:
-    for one in case.variables(*_VARIABLES):
-        for value in one.value.split(","):
-            yield one, one.device, one.name, value
+    for variable in case.variables(*_VARIABLES):
+        for value in variable.value.split(","):
+            yield variable, variable.device, variable.name, value
     for launch in case.of(facts.Launch):
         for name, value in zip(launch.words, launch.words[1:], strict=False):
             if name in _OF_MPI:
@@ -327,18 +347,18 @@ _MEANT: Final = tuple(names("variables.for_rdma"))
 
 
 def pod_without_rdma(case: Case) -> Found:
-    pods = {one.device: one for one in case.of(facts.Workload)}
-    for one in case.of(facts.Container):
-        pod = pods.get(one.device)
-        wanted = [v for v in case.variables(*_MEANT) if v.device == one.device]
-        gpus = any(name in _GPUS for name, _ in one.limits)
-        if pod is None or not wanted or not gpus or pod.claims or one.privileged:
+    pods = {workload.device: workload for workload in case.of(facts.Workload)}
+    for container in case.of(facts.Container):
+        pod = pods.get(container.device)
+        wanted = [v for v in case.variables(*_MEANT) if v.device == container.device]
+        gpus = any(name in _GPUS for name, _ in container.limits)
+        if pod is None or not wanted or not gpus or pod.claims or container.privileged:
             continue
-        if any(is_rdma(name) for name, _ in [*one.limits, *one.requests]):
+        if any(is_rdma(name) for name, _ in [*container.limits, *container.requests]):
             continue
-        off = [v for v in case.variables("NCCL_IB_DISABLE") if v.device == one.device]
+        off = [v for v in case.variables("NCCL_IB_DISABLE") if v.device == container.device]
         if not any(v.value == "1" for v in off):
-            yield problem("no_device", one, *wanted, wanted=wanted)
+            yield problem("no_device", container, *wanted, wanted=wanted)
 
 
 _NAME: Final = re2.compile(r"([a-z][a-z0-9-]*)(?:\.([a-z][a-z0-9-]*)(\..*)?)?(?::\d+)?")
@@ -347,15 +367,17 @@ _ADDED: Final = re2.compile(r"-(master|worker|launcher)-\d+$")
 
 def launch_address(case: Case) -> Found:
     files: dict[str, dict[str, facts.Named]] = {}
-    for one in case.of(facts.Named):
-        files.setdefault(one.at.text.name, {})[one.name] = one
-    pods = {one.device: one for one in case.of(facts.Workload)}
+    for named in case.of(facts.Named):
+        files.setdefault(named.at.text.name, {})[named.name] = named
+    pods = {workload.device: workload for workload in case.of(facts.Workload)}
     for launch in case.of(facts.Launch):
         names = files.get(launch.at.text.name, {})
         place = _NAME.fullmatch(value_of(launch.words, *PLACES))
         if not names or place is None or launch.device not in pods or place[1] == "localhost":
             continue
-        known = [one for one in (place[1], place[2], _ADDED.sub("", place[1])) if one in names]
+        known = [
+            item for item in (place[1], place[2], _ADDED.sub("", place[1])) if item in names
+        ]
         stray = place[2] in names and _stray(names[place[2]], place[1], launch.device)
         if not known or stray:
             first = next(iter(names.values()))

@@ -17,69 +17,69 @@ def pool_addresses(case: Case) -> Found:
     yield from _fixed(case)
     yield from _taken(case)
     found = []
-    for one in case.of(AddressPool):
-        network = network_of(one.subnet)
+    for pool in case.of(AddressPool):
+        network = network_of(pool.subnet)
         if network is None:
-            yield problem("subnet", one)
+            yield problem("subnet", pool)
             continue
-        if str(network) != one.subnet and "/" in one.subnet:
-            yield problem("bits", one, network=network)
-        if one.node_prefix is not None:
-            yield from _lengths(one)
-        found.append((one, network))
-        yield from _inside(one, network.num_addresses, network.max_prefixlen)
-        gateway = address_of(one.gateway)
+        if str(network) != pool.subnet and "/" in pool.subnet:
+            yield problem("bits", pool, network=network)
+        if pool.node_prefix is not None:
+            yield from _lengths(pool)
+        found.append((pool, network))
+        yield from _inside(pool, network.num_addresses, network.max_prefixlen)
+        gateway = address_of(pool.gateway)
         if gateway is not None and gateway not in network:
-            yield problem("gateway", one)
-        elif one.gateway and gateway is None:
-            yield problem("address", one)
-    for (one, mine), (other, theirs) in combinations(found, 2):
+            yield problem("gateway", pool)
+        elif pool.gateway and gateway is None:
+            yield problem("address", pool)
+    for (pool, mine), (other, theirs) in combinations(found, 2):
         shared = mine.version == theirs.version and _meet(mine, theirs)
         # A file of l8k says again what the pools of the cluster are.
-        again = (one.kind == "l8k") != (other.kind == "l8k")
-        if shared and not again and not (one.fixed and other.fixed):
-            yield problem("shared", other, one)
+        again = (pool.kind == "l8k") != (other.kind == "l8k")
+        if shared and not again and not (pool.fixed and other.fixed):
+            yield problem("shared", other, pool)
 
 
 def _fixed(case: Case) -> Found:
-    pools = {one.name: one for one in case.of(AddressPool)}
+    pools = {pool.name: pool for pool in case.of(AddressPool)}
     given: list[tuple[Subnet, Address]] = []
-    for one in case.of(Address):
-        if one.side is not Side.KUBERNETES:
+    for address in case.of(Address):
+        if address.side is not Side.KUBERNETES:
             continue
-        network, gateway = network_of(one.address), address_of(one.gateway)
-        if network is None or (one.gateway and gateway is None):
-            yield problem("no_address", one)
+        network, gateway = network_of(address.address), address_of(address.gateway)
+        if network is None or (address.gateway and gateway is None):
+            yield problem("no_address", address)
             continue
-        given.append((network, one))
+        given.append((network, address))
         if gateway is not None and gateway not in network:
-            yield problem("link_gateway", one)
-        pool = pools.get(one.port)
+            yield problem("link_gateway", address)
+        pool = pools.get(address.port)
         outer = network_of(pool.subnet) if pool else None
         if pool and outer and not covers(outer, network):
-            yield problem("outside", one, pool)
+            yield problem("outside", address, pool)
     yield from _twice(given)
-    yield from _nodes(one for _, one in given)
+    yield from _nodes(address for _, address in given)
 
 
 def _twice(given: list[tuple[Subnet, Address]]) -> Found:
     """Compare each prefix with the one before it: of those that meet, some are neighbours."""
     ordered = sorted(
-        ((net.version, int(net.network_address), net, one) for net, one in given),
+        ((net.version, int(net.network_address), net, address) for net, address in given),
         key=itemgetter(0, 1),
     )
-    for (_, _, mine, one), (_, _, theirs, other) in pairwise(ordered):
+    for (_, _, mine, address), (_, _, theirs, other) in pairwise(ordered):
         if mine.version == theirs.version and _meet(mine, theirs):
-            yield problem("same_prefix", other, one)
+            yield problem("same_prefix", other, address)
 
 
 def _nodes(given: Iterable[Address]) -> Found:
     """Look for nodes that a pool names twice, and for those that only some pools name."""
     by_pool: dict[str, dict[str, Address]] = {}
-    for one in given:
-        first = by_pool.setdefault(one.port, {}).setdefault(one.device, one)
-        if first is not one:
-            yield problem("twice", one, first)
+    for address in given:
+        first = by_pool.setdefault(address.port, {}).setdefault(address.device, address)
+        if first is not address:
+            yield problem("twice", address, first)
     held = Counter(node for nodes in by_pool.values() for node in nodes)
     for pool, nodes in by_pool.items():
         for node, count in held.items():
@@ -92,21 +92,21 @@ def _nodes(given: Iterable[Address]) -> Found:
 
 def _taken(case: Case) -> Found:
     """Look at what networks take from pools."""
-    pools = {one.name: one for one in case.of(AddressPool)}
+    pools = {pool.name: pool for pool in case.of(AddressPool)}
     first: dict[str, Network] = {}
-    for one in case.of(Network):
-        pool = pools.get(one.pool)
+    for network in case.of(Network):
+        pool = pools.get(network.pool)
         if pool is None:
             continue
-        if one.pool_kind and pool.kind and one.pool_kind.lower() != pool.kind.lower():
-            yield problem("kind", one, pool, value=pool.kind.lower())
-        other = first.setdefault(pool.name, one)
-        if pool.fixed and other.name != one.name and other.resource != one.resource:
-            yield problem("rails", one, other, pool=pool)
+        if network.pool_kind and pool.kind and network.pool_kind.lower() != pool.kind.lower():
+            yield problem("kind", network, pool, value=pool.kind.lower())
+        other = first.setdefault(pool.name, network)
+        if pool.fixed and other.name != network.name and other.resource != network.resource:
+            yield problem("rails", network, other, pool=pool)
 
 
 def _meet(mine: Subnet, theirs: Subnet) -> bool:
-    first, second = sorted((mine, theirs), key=lambda one: int(one.network_address))
+    first, second = sorted((mine, theirs), key=lambda item: int(item.network_address))
     return int(second.network_address) <= int(first.broadcast_address)
 
 

@@ -15,19 +15,19 @@ def ecn_queue(switch: Device) -> Found:
     queues = switch.lossless_queues
     found = switch.marked
     if not queues or not switch.of(facts.Marking):
-        on = [one for one in switch.of(facts.Pause) if one.priorities]
+        on = [pause for pause in switch.of(facts.Pause) if pause.priorities]
         if queues:
             yield problem("none", *on)
         return
     for queue in sorted(queues):
-        yield from _queue(switch, queue, [one for one in found if one.queue == queue])
-    for one in found:
-        if one.queue not in queues and one.marking.ecn and not _also(found, queues):
-            yield problem("other_queue", one.use, one=one, least=min(queues))
+        yield from _queue(switch, queue, [item for item in found if item.queue == queue])
+    for item in found:
+        if item.queue not in queues and item.marking.ecn and not _also(found, queues):
+            yield problem("other_queue", item.use, one=item, least=min(queues))
 
 
 def _also(found: list[MarkedQueue], queues: frozenset[int]) -> bool:
-    return any(one.queue in queues for one in found)
+    return any(queue.queue in queues for queue in found)
 
 
 def _queue(switch: Device, queue: int, own: list[MarkedQueue]) -> Found:
@@ -35,10 +35,10 @@ def _queue(switch: Device, queue: int, own: list[MarkedQueue]) -> Found:
         shown: list[facts.Fact] = [u for u in switch.of(facts.QueueUse) if u.queue == queue]
         yield problem("no_profile", *(shown or switch.of(facts.Marking)), queue=queue)
         return
-    off = [one for one in own if not one.marking.ecn]
+    off = [queue for queue in own if not queue.marking.ecn]
     if off:
         yield problem("off", off[0].marking, off[0].use, queue=queue)
-    ports = {port for one in own for port in one.ports}
+    ports = {port for queue in own for port in queue.ports}
     if not ports:
         return
     for pause in switch.of(facts.Pause):
@@ -53,14 +53,14 @@ def ecn_switches_differ(fleet: list[Device]) -> Found:
     rows: list[facts.Marking] = []
     for switch in fleet:
         queues = switch.lossless_queues
-        rows += [one.marking for one in switch.marked if one.queue in queues]
+        rows += [queue.marking for queue in switch.marked if queue.queue in queues]
     common, _ = usual(map(_of, rows))
-    shown = next((one for one in rows if _of(one) == common), None)
+    shown = next((row for row in rows if _of(row) == common), None)
     if shown is None or _by_speed(fleet):
         return
-    for one in {one.at: one for one in rows}.values():
-        if _of(one) != common:
-            yield problem("differs", one, shown, usual=common)
+    for marking in {row.at: row for row in rows}.values():
+        if _of(marking) != common:
+            yield problem("differs", marking, shown, usual=common)
 
 
 def _of(one: facts.Marking) -> tuple[float | None, float | None, float | None]:
@@ -69,7 +69,7 @@ def _of(one: facts.Marking) -> tuple[float | None, float | None, float | None]:
 
 def _by_speed(fleet: list[Device]) -> bool:
     """Return whether ports have several speeds, so that thresholds may well differ."""
-    speeds = {one.speed_gbit for switch in fleet for one in switch.of(facts.Port)} - {None}
+    speeds = {port.speed_gbit for switch in fleet for port in switch.of(facts.Port)} - {None}
     return len(speeds) > 1
 
 
@@ -98,11 +98,11 @@ def lossy_in_lossless(switch: Device) -> Found:
     groups = switch.table(facts.Map.PAUSE_TO_GROUP)
     lossless = {
         facts.Map.CLASS_TO_QUEUE: switch.lossless_queues,
-        facts.Map.CLASS_TO_GROUP: {target(groups, one) for one in classes},
+        facts.Map.CLASS_TO_GROUP: {target(groups, number) for number in classes},
     }
     for kind, targets in lossless.items():
         rows = switch.table(kind)
-        held = {target(rows, one) for one in classes}
+        held = {target(rows, number) for number in classes}
         for source, row in rows.items() if classes else ():
             if source not in classes and row.target in targets & held:
                 what = kind.value.rpartition(" to ")[2]
@@ -110,29 +110,29 @@ def lossy_in_lossless(switch: Device) -> Found:
 
 
 def port_without_qos(switch: Device) -> Found:
-    pauses = [one for one in switch.of(facts.Pause) if one.ports]
-    lossless = {port: one for one in pauses if one.priorities for port in one.ports}
+    pauses = [pause for pause in switch.of(facts.Pause) if pause.ports]
+    lossless = {port: pause for pause in pauses if pause.priorities for port in pause.ports}
     if len(pauses) == len(switch.of(facts.Pause)) and lossless:
-        yield from _unpaused(switch, {port for one in pauses for port in one.ports})
+        yield from _unpaused(switch, {port for pause in pauses for port in pause.ports})
     yield from _unmapped(switch, lossless)
     yield from _buffers(switch, set(lossless))
 
 
 def _unpaused(switch: Device, known: set[str]) -> Found:
-    cabled = [one for one in switch.of(facts.Port) if one.peer]
-    if sum(one.name in known for one in cabled) * 2 <= len(cabled):
+    cabled = [port for port in switch.of(facts.Port) if port.peer]
+    if sum(port.name in known for port in cabled) * 2 <= len(cabled):
         return
-    for one in cabled:
-        if one.name not in known:
-            yield problem("port", one)
+    for port in cabled:
+        if port.name not in known:
+            yield problem("port", port)
 
 
 def _unmapped(switch: Device, lossless: dict[str, facts.Pause]) -> Found:
     for kind in facts.Map:
-        uses = [one for one in switch.of(facts.MapUse) if one.kind is kind]
-        if not uses or any(not one.ports for one in uses):
+        uses = [use for use in switch.of(facts.MapUse) if use.kind is kind]
+        if not uses or any(not use.ports for use in uses):
             continue
-        mapped = {port for one in uses for port in one.ports}
+        mapped = {port for use in uses for port in use.ports}
         without = [port for port in lossless if port not in mapped]
         if without and len(without) * 2 < len(lossless):
             yield problem("map", lossless[without[0]], uses[0], without=without, kind=kind)
@@ -140,12 +140,12 @@ def _unmapped(switch: Device, lossless: dict[str, facts.Pause]) -> Found:
 
 def _buffers(switch: Device, lossless: set[str]) -> Found:
     queues = switch.lossless_queues
-    uses = [one for one in switch.of(facts.GroupUse) if not one.ingress and one.group in queues]
-    by_port = {port: one for one in uses for port in one.ports if port in lossless}
-    common, count = usual(one.profile for one in by_port.values())
+    uses = [use for use in switch.of(facts.GroupUse) if not use.ingress and use.group in queues]
+    by_port = {port: use for use in uses for port in use.ports if port in lossless}
+    common, count = usual(use.profile for use in by_port.values())
     if not count or count * 2 <= len(lossless):
         return
-    shown = next(one for one in uses if one.profile == common)
+    shown = next(use for use in uses if use.profile == common)
     for port in sorted(lossless):
         one = by_port.get(port)
         if one is None or one.profile != common:
@@ -185,7 +185,7 @@ def _unreached(switch: Device, lossless: frozenset[int]) -> Found:
     classes = switch.table(facts.Map.DSCP_TO_CLASS)
     reached = {row.target for row in classes.values()}
     for priority in sorted(lossless - reached) if classes else ():
-        shown = next(one for one in switch.of(facts.Pause) if priority in one.priorities)
+        shown = next(pause for pause in switch.of(facts.Pause) if priority in pause.priorities)
         yield problem("unreached", shown, priority=priority)
 
 
@@ -195,27 +195,27 @@ def _shared(priority: int, lossless: frozenset[int], queues: _Rows) -> Found:
     others = (c for c in range(CLASSES) if c not in lossless and target(queues, c) == queue)
     other = next(others, None)
     if other is not None:
-        shown = [queues[one] for one in (other, priority) if one in queues]
+        shown = [queues[number] for number in (other, priority) if number in queues]
         yield problem("shared", *shown, other=other)
 
 
 def qos_cnp_class(case: Case) -> Found:
-    marks = [one for one in case.of(facts.Congestion) if one.name == "cnp_dscp"]
-    priorities = [one for one in case.of(facts.Congestion) if one.name == "cnp_802p_prio"]
+    marks = [item for item in case.of(facts.Congestion) if item.name == "cnp_dscp"]
+    priorities = [item for item in case.of(facts.Congestion) if item.name == "cnp_802p_prio"]
     for switch in case.switches:
         classes, lossless = switch.table(facts.Map.DSCP_TO_CLASS), switch.paused
-        for one in marks if classes and lossless else ():
-            row = classes.get(one.value)
+        for mark in marks if classes and lossless else ():
+            row = classes.get(mark.value)
             given = row.target if row else 0
-            seen = [one, *([row] if row else [])]
+            seen = [mark, *([row] if row else [])]
             if given in lossless:
-                yield problem("shared", *seen, one=one, given=given, switch=switch)
+                yield problem("shared", *seen, one=mark, given=given, switch=switch)
             elif given == 0:
-                yield problem("best_effort", *seen, one=one, switch=switch)
+                yield problem("best_effort", *seen, one=mark, switch=switch)
             else:
-                yield from _turn(switch, one, given)
-    for one in marks:
-        row = case.host_map.get(one.value)
+                yield from _turn(switch, mark, given)
+    for mark in marks:
+        row = case.host_map.get(mark.value)
         for priority in priorities:
             if row and row.target != priority.value:
                 yield problem("differs", priority, row)
@@ -231,20 +231,20 @@ def _turn(switch: Device, one: facts.Congestion, given: int) -> Found:
 
 def qos_congestion_priority(case: Case) -> Found:
     lossless = _lossless(case.host_pauses)
-    enables = [one for one in case.of(facts.Congestion) if one.priority is not None]
-    said = {(one.name, one.priority) for one in enables}
-    for one in enables:
-        if one.value and lossless and one.priority not in lossless:
-            yield problem("other", one, *case.host_pauses[:1], least=min(lossless))
-        elif not one.value and one.priority in lossless:
-            yield problem("off", one, value=one.name.removesuffix("_enable"))
+    enables = [item for item in case.of(facts.Congestion) if item.priority is not None]
+    said = {(enable.name, enable.priority) for enable in enables}
+    for enable in enables:
+        if enable.value and lossless and enable.priority not in lossless:
+            yield problem("other", enable, *case.host_pauses[:1], least=min(lossless))
+        elif not enable.value and enable.priority in lossless:
+            yield problem("off", enable, value=enable.name.removesuffix("_enable"))
     for name, other in (
         ("roce_np_enable", "roce_rp_enable"),
         ("roce_rp_enable", "roce_np_enable"),
     ):
-        for one in enables:
-            if one.name == name and one.value and (other, one.priority) not in said:
-                yield problem("half", one, name=name, other=other)
+        for enable in enables:
+            if enable.name == name and enable.value and (other, enable.priority) not in said:
+                yield problem("half", enable, name=name, other=other)
 
 
 _RANGES: Final = dict(names("dcqcn.ranges"))
@@ -253,13 +253,13 @@ _CNPS_US: Final = 100
 
 def qos_congestion_values(case: Case) -> Found:
     values: dict[str, facts.Congestion] = {}
-    for one in case.of(facts.Congestion):
-        span = _RANGES.get(one.name)
-        values[one.name] = one
-        if span and not span[0] <= one.value <= span[1]:
-            yield problem("range", one, span=span)
-        elif one.name == "min_time_between_cnps" and one.value > _CNPS_US:
-            yield problem("slow", one)
+    for item in case.of(facts.Congestion):
+        span = _RANGES.get(item.name)
+        values[item.name] = item
+        if span and not span[0] <= item.value <= span[1]:
+            yield problem("range", item, span=span)
+        elif item.name == "min_time_between_cnps" and item.value > _CNPS_US:
+            yield problem("slow", item)
     slow, fast = values.get("rpg_ai_rate"), values.get("rpg_hai_rate")
     if slow and fast and slow.value > fast.value:
         yield problem("exchanged", slow, fast)
@@ -268,12 +268,12 @@ def qos_congestion_values(case: Case) -> Found:
 def qos_host_and_switch(case: Case) -> Found:
     pauses, rows = case.host_pauses, case.host_map
     for switch in case.switches:
-        on = [one for one in switch.of(facts.Pause) if one.priorities]
+        on = [pause for pause in switch.of(facts.Pause) if pause.priorities]
         theirs = switch.paused
-        for one in pauses:
-            if theirs and set(one.priorities) != theirs:
-                mine = set(one.priorities)
-                yield problem("pauses", one, *on[:1], mine=mine, switch=switch, theirs=theirs)
+        for pause in pauses:
+            if theirs and set(pause.priorities) != theirs:
+                mine = set(pause.priorities)
+                yield problem("pauses", pause, *on[:1], mine=mine, switch=switch, theirs=theirs)
         classes = switch.table(facts.Map.DSCP_TO_CLASS)
         for dscp, row in rows.items() if classes else ():
             given = classes[dscp].target if dscp in classes else 0
@@ -284,22 +284,22 @@ def qos_host_and_switch(case: Case) -> Found:
 
 
 def _lossless(pauses: list[facts.Pause]) -> frozenset[int]:
-    return frozenset(priority for one in pauses for priority in one.priorities)
+    return frozenset(priority for pause in pauses for priority in pause.priorities)
 
 
 def qos_job_and_host(case: Case) -> Found:
     rows, pauses = case.host_map, case.host_pauses
     lossless = _lossless(pauses)
-    for one, value in traffic_classes(case):
+    for variable, value in traffic_classes(case):
         for mark in case.of(facts.Mark):
             mine, theirs = value // ECN_BITS, mark.traffic_class // ECN_BITS
             if mine != theirs:
-                yield problem("class", one, mark, value=mine, value_2=theirs)
-        yield from _priority(one, value // ECN_BITS, rows, pauses, lossless)
-    for one in case.variables("NCCL_IB_SL"):
-        level = whole(one.value)
+                yield problem("class", variable, mark, value=mine, value_2=theirs)
+        yield from _priority(variable, value // ECN_BITS, rows, pauses, lossless)
+    for variable in case.variables("NCCL_IB_SL"):
+        level = whole(variable.value)
         if lossless and level and level not in lossless:
-            yield problem("level", one, *pauses[:1], level=level, least=min(lossless))
+            yield problem("level", variable, *pauses[:1], level=level, least=min(lossless))
 
 
 def _priority(
@@ -318,10 +318,12 @@ def _priority(
 
 def qos_job_and_switch(case: Case) -> Found:
     labels: list[tuple[facts.Fact, str, int]] = [
-        (one, "NCCL_IB_TC", value // ECN_BITS) for one, value in traffic_classes(case)
+        (variable, "NCCL_IB_TC", value // ECN_BITS) for variable, value in traffic_classes(case)
     ]
     yield from _unmarked(case)
-    labels += [(one, one.tool, one.traffic_class // ECN_BITS) for one in case.of(facts.Mark)]
+    labels += [
+        (mark, mark.tool, mark.traffic_class // ECN_BITS) for mark in case.of(facts.Mark)
+    ]
     for switch in case.switches:
         lossless = switch.paused
         if not lossless or not switch.table(facts.Map.DSCP_TO_CLASS):
@@ -339,7 +341,7 @@ def qos_job_and_switch(case: Case) -> Found:
 
 def _unmarked(case: Case) -> Found:
     """Yield a lossless fabric that sorts by DSCP and whose jobs and hosts mark none."""
-    jobs = [one for one in case.variables("NCCL_IB_HCA") if "$" not in one.value]
+    jobs = [variable for variable in case.variables("NCCL_IB_HCA") if "$" not in variable.value]
     if list(traffic_classes(case)) or case.of(facts.Mark) or not jobs:
         return
     for switch in case.switches:
@@ -352,7 +354,7 @@ def _unmarked(case: Case) -> Found:
 
 
 def _and(numbers: frozenset[int]) -> str:
-    return " and ".join(str(one) for one in sorted(numbers))
+    return " and ".join(str(number) for number in sorted(numbers))
 
 
 def qos_switches_differ(fleet: list[Device]) -> Found:
@@ -361,16 +363,16 @@ def qos_switches_differ(fleet: list[Device]) -> Found:
 
 
 def _pauses(fleet: list[Device]) -> Found:
-    rows = [one for switch in fleet for one in switch.of(facts.Pause)]
+    rows = [pause for switch in fleet for pause in switch.of(facts.Pause)]
     counts = Counter[tuple[int, ...]]()
-    for one in rows:
-        counts[one.priorities] += max(1, len(one.ports))
+    for row in rows:
+        counts[row.priorities] += max(1, len(row.ports))
     common = max((key for key in counts if key), key=lambda key: counts[key], default=())
-    shown = next((one for one in rows if one.priorities == common), None)
-    for one in rows:
-        if common and shown and one.priorities != common:
-            where = f"{one.device} {next(iter(one.ports), '')}".strip()
-            yield problem("pauses", one, shown, where=where, names=common)
+    shown = next((row for row in rows if row.priorities == common), None)
+    for row in rows:
+        if common and shown and row.priorities != common:
+            where = f"{row.device} {next(iter(row.ports), '')}".strip()
+            yield problem("pauses", row, shown, where=where, names=common)
 
 
 def _maps(fleet: list[Device]) -> Found:
@@ -404,19 +406,24 @@ def scheduler_shares(switch: Device) -> Found:
     shares: dict[int, float] = {}
     for _, queue, turn in turns:
         shares[queue] = max(shares.get(queue, 0), 0 if turn.strict else turn.weight or 0)
-    named, total = any(one.name for one in switch.of(facts.Scheduler)), sum(shares.values())
+    named, total = (
+        any(scheduler.name for scheduler in switch.of(facts.Scheduler)),
+        sum(shares.values()),
+    )
     if turns and not named and total > _ALL:
         yield problem("sum", turns[0][0], total=total)
 
 
 def _turns(switch: Device) -> Iterator[tuple[facts.Fact, int, facts.Scheduler]]:
-    by_name = {one.name: one for one in switch.of(facts.Scheduler) if one.name}
+    by_name = {
+        scheduler.name: scheduler for scheduler in switch.of(facts.Scheduler) if scheduler.name
+    }
     for use in switch.of(facts.QueueUse):
         if use.scheduler in by_name:
             yield use, use.queue, by_name[use.scheduler]
-    for one in switch.of(facts.Scheduler):
-        if one.queue is not None:
-            yield one, one.queue, one
+    for scheduler in switch.of(facts.Scheduler):
+        if scheduler.queue is not None:
+            yield scheduler, scheduler.queue, scheduler
 
 
 def _others_strict(turns: list[tuple[facts.Fact, int, facts.Scheduler]]) -> int:
@@ -429,22 +436,24 @@ def trust_mode(case: Case) -> Found:
     by_dscp = bool(
         list(traffic_classes(case))
         or case.of(facts.Mark)
-        or any(one.kind is facts.Map.DSCP_TO_CLASS for one in case.of(facts.Mapped))
+        or any(mapped.kind is facts.Map.DSCP_TO_CLASS for mapped in case.of(facts.Mapped))
     )
-    lossless = {one.device for one in case.of(facts.Pause) if one.priorities}
+    lossless = {pause.device for pause in case.of(facts.Pause) if pause.priorities}
     yield from _unsaid(case, by_dscp=by_dscp)
-    for one in case.of(facts.Trust):
-        ours = one.side is facts.Side.HOST or one.device in lossless
-        if one.mode != "dscp" and by_dscp and ours:
-            where = f"{one.device} {one.ports[0] if one.ports else ''}".strip() or "the NIC"
-            yield problem("mode", one, where=where)
+    for trust in case.of(facts.Trust):
+        ours = trust.side is facts.Side.HOST or trust.device in lossless
+        if trust.mode != "dscp" and by_dscp and ours:
+            where = (
+                f"{trust.device} {trust.ports[0] if trust.ports else ''}".strip() or "the NIC"
+            )
+            yield problem("mode", trust, where=where)
 
 
 def _unsaid(case: Case, *, by_dscp: bool) -> Found:
     """NICs trust 802.1p unless they are told otherwise."""
     said = set(map(path_of, case.of_hosts(facts.Trust)))
     rows = case.of_hosts(facts.Mapped)
-    mapped = {path_of(one): one for one in rows if one.kind is facts.Map.DSCP_TO_CLASS}
-    for one in case.host_pauses if by_dscp else ():
-        if path_of(one) in mapped.keys() - said:
-            yield problem("unsaid", one, mapped[path_of(one)])
+    mapped = {path_of(row): row for row in rows if row.kind is facts.Map.DSCP_TO_CLASS}
+    for pause in case.host_pauses if by_dscp else ():
+        if path_of(pause) in mapped.keys() - said:
+            yield problem("unsaid", pause, mapped[path_of(pause)])

@@ -12,18 +12,20 @@ _Links = dict[str, list[tuple[facts.Address, Subnet]]]
 
 def bgp_filter(case: Case) -> Found:
     rails = (facts.Side.HOST, facts.Side.KUBERNETES)
-    gateways = {one.gateway for one in case.of(facts.Address) if one.side in rails} - {""}
+    gateways = {
+        address.gateway for address in case.of(facts.Address) if address.side in rails
+    } - {""}
     for fleet in case.fleets():
         of = {
-            switch.name: sorted(_links(switch, gateways), key=lambda one: _span(one[1]))
+            switch.name: sorted(_links(switch, gateways), key=lambda link: _span(link[1]))
             for switch in fleet
         }
         for switch in fleet:
             links = of[switch.name]
             for row in switch.of(facts.PrefixRow):
                 yield from _lengths(row)
-            for one in switch.of(facts.Announced):
-                yield from _filtered(switch, one, links)
+            for announced in switch.of(facts.Announced):
+                yield from _filtered(switch, announced, links)
             for aggregate in switch.of(facts.Aggregate):
                 yield from _aggregated(switch, aggregate, of)
 
@@ -42,10 +44,10 @@ def _lengths(row: facts.PrefixRow) -> Found:
 
 def _links(switch: Device, gateways: set[str]) -> Iterator[tuple[facts.Address, Subnet]]:
     """Yield the links to hosts; those between switches need not be announced."""
-    for one in switch.of(facts.Address):
-        network = network_of(one.address)
-        if isinstance(network, IPv4Network) and one.address.partition("/")[0] in gateways:
-            yield one, network
+    for address in switch.of(facts.Address):
+        network = network_of(address.address)
+        if isinstance(network, IPv4Network) and address.address.partition("/")[0] in gateways:
+            yield address, network
 
 
 def _filtered(
@@ -80,15 +82,17 @@ def _let_out(
 
 
 def _listed(network: Subnet, name: str, prefixes: list[facts.PrefixRow]) -> bool:
-    for one in prefixes:
-        outer = network_of(one.prefix)
-        if one.name != name or outer is None or not covers(outer, network):
+    for prefix in prefixes:
+        outer = network_of(prefix.prefix)
+        if prefix.name != name or outer is None or not covers(outer, network):
             continue
-        least = outer.prefixlen if one.least is None else one.least
-        longest = least if one.least is None else outer.max_prefixlen  # neither: exactly that
-        most = longest if one.most is None else one.most
+        least = outer.prefixlen if prefix.least is None else prefix.least
+        longest = (
+            least if prefix.least is None else outer.max_prefixlen
+        )  # neither: exactly that
+        most = longest if prefix.most is None else prefix.most
         if least <= network.prefixlen <= most:
-            return one.permit
+            return prefix.permit
     return False
 
 
@@ -118,7 +122,7 @@ def _aggregated(switch: Device, one: facts.Aggregate, of: _Links) -> Found:
     for name, others in of.items():
         if name in near or name in sessions or not others or _apart(outer, others):
             continue
-        theirs = next((one for one, network in others if covers(outer, network)), None)
+        theirs = next((address for address, network in others if covers(outer, network)), None)
         if theirs is not None:
             yield problem("aggregate_other", one, theirs, name=name)
             return

@@ -11,20 +11,24 @@ from weft.lint.rule import Case, Device, Found, Severity, grouped, path_of, prob
 
 def address_duplicate(case: Case) -> Found:
     for fleet in case.fleets():
-        yield from _twice([one for switch in fleet for one in switch.of(Address)])
-        speakers = (one for switch in fleet for one in switch.of(Speaker) if one.router_id)
-        for one, first in repeated(speakers, lambda one: one.router_id):
-            if first.device != one.device:
-                yield problem("router_id", one, first)
+        yield from _twice([address for switch in fleet for address in switch.of(Address)])
+        speakers = (
+            speaker for switch in fleet for speaker in switch.of(Speaker) if speaker.router_id
+        )
+        for speaker, first in repeated(speakers, lambda speaker: speaker.router_id):
+            if first.device != speaker.device:
+                yield problem("router_id", speaker, first)
     yield from _twice(case.of_hosts(Address))
 
 
 def _twice(rows: list[Address]) -> Found:
-    yield from (problem("form", one) for one in rows if interface_of(one.address) is None)
-    known = (one for one in rows if interface_of(one.address) and not _is_link_local(one))
-    for one, first in repeated(known, lambda one: (one.vrf, _host_part(one))):
-        if (first.device, first.port) != (one.device, one.port) and not _anycast(first, one):
-            yield problem("address", one, first, address=_host_part(one))
+    yield from (problem("form", row) for row in rows if interface_of(row.address) is None)
+    known = (row for row in rows if interface_of(row.address) and not _is_link_local(row))
+    for address, first in repeated(known, lambda address: (address.vrf, _host_part(address))):
+        if (first.device, first.port) != (address.device, address.port) and not _anycast(
+            first, address
+        ):
+            yield problem("address", address, first, address=_host_part(address))
 
 
 def _host_part(one: Address) -> str:
@@ -47,30 +51,30 @@ def _anycast(first: Address, one: Address) -> bool:
 
 def address_gateway(case: Case) -> Found:
     fleets = [
-        {_host_part(one): one for switch in fleet for one in switch.of(Address)}
+        {_host_part(address): address for switch in fleet for address in switch.of(Address)}
         for fleet in case.fleets()
     ]
-    cables = [one for switch in case.switches for one in switch.of(Port) if one.peer]
+    cables = [port for switch in case.switches for port in switch.of(Port) if port.peer]
     rails = case.rails
-    gateways = {one.gateway for one in rails}
-    ends = {(one.peer, one.peer_port) for one in cables}
-    for one in rails:
-        gateway, own_address = address_of(one.gateway), interface_of(one.address)
+    gateways = {rail.gateway for rail in rails}
+    ends = {(cable.peer, cable.peer_port) for cable in cables}
+    for rail in rails:
+        gateway, own_address = address_of(rail.gateway), interface_of(rail.address)
         if gateway is None or own_address is None:
-            yield problem("form", one)
+            yield problem("form", rail)
             continue
-        lacking = [own for own in fleets if own and one.gateway not in own]
+        lacking = [own for own in fleets if own and rail.gateway not in own]
         if gateway not in own_address.network:
-            yield problem("outside", one)
-        elif case.absent and (one.device, one.port) not in ends:
+            yield problem("outside", rail)
+        elif case.absent and (rail.device, rail.port) not in ends:
             continue
         elif any(own.keys() & gateways for own in lacking) or (
             lacking and len(lacking) == len(fleets)
         ):
-            yield problem("absent", one)
+            yield problem("absent", rail)
         else:
-            yield from _ends(one, [own[one.gateway] for own in fleets if one.gateway in own])
-    yield from _cabled(case, {one.gateway: one for one in rails}, cables)
+            yield from _ends(rail, [own[rail.gateway] for own in fleets if rail.gateway in own])
+    yield from _cabled(case, {rail.gateway: rail for rail in rails}, cables)
 
 
 def _ends(one: Address, switches: list[Address]) -> Found:
@@ -82,10 +86,10 @@ def _ends(one: Address, switches: list[Address]) -> Found:
 
 def _cabled(case: Case, rails: dict[str, Address], ports: list[Port]) -> Found:
     """Compare where the gateway of a host is with where the host is cabled."""
-    cables = {(one.device, one.name): one for one in ports}
-    hosts = {one.device for one in rails.values()}
-    named = {(one.device, one.port) for one in rails.values()}
-    described = {one.device for one in ports}
+    cables = {(port.device, port.name): port for port in ports}
+    hosts = {rail.device for rail in rails.values()}
+    named = {(rail.device, rail.port) for rail in rails.values()}
+    described = {port.device for port in ports}
     for switch in case.switches:
         for own in switch.of(Address):
             rail = rails.get(_host_part(own))
@@ -106,13 +110,13 @@ _PRIVATE: Final = (range(64512, 65535), range(4_200_000_000, 4_294_967_295))
 
 
 def bgp_asn(fleet: list[Device], case: Case) -> Found:
-    speakers = {switch.name: one for switch in fleet for one in switch.of(Speaker)}
-    for one in speakers.values():
-        if not any(one.asn in span for span in _PRIVATE):
+    speakers = {switch.name: speaker for switch in fleet for speaker in switch.of(Speaker)}
+    for speaker in speakers.values():
+        if not any(speaker.asn in span for span in _PRIVATE):
             sure = case.fabric or Side.JOB in case.sides
             severity = Severity.WARNING if sure else Severity.INFO
-            reserved = one.asn in _RESERVED
-            yield problem("public", one, severity=None if reserved else severity)
+            reserved = speaker.asn in _RESERVED
+            yield problem("public", speaker, severity=None if reserved else severity)
     for switch in fleet:
         cables = {port.name: port.peer for port in switch.of(Port) if port.peer}
         own = speakers.get(switch.name)
@@ -136,25 +140,29 @@ def _session(own: Speaker, other: Speaker, session: Neighbor) -> Found:
 def _leaves(fleet: list[Device], absent: frozenset[str]) -> Found:
     names = {switch.name for switch in fleet} | absent
     leaves = (switch for switch in fleet if _leaf(switch, names))
-    speakers = (one for switch in leaves for one in switch.of(Speaker))
-    for one, first in repeated(speakers, lambda one: one.asn):
-        yield problem("leaves", one, first)
+    speakers = (speaker for switch in leaves for speaker in switch.of(Speaker))
+    for speaker, first in repeated(speakers, lambda speaker: speaker.asn):
+        yield problem("leaves", speaker, first)
 
 
 def bgp_paths(fleet: list[Device], case: Case) -> Found:
-    speakers = {switch.name: one for switch in fleet for one in switch.of(Speaker)}
+    speakers = {switch.name: speaker for switch in fleet for speaker in switch.of(Speaker)}
     for switch in fleet:
-        sessions = [one for one in switch.of(Neighbor) if one.unnumbered or one.remote]
+        sessions = [
+            neighbor
+            for neighbor in switch.of(Neighbor)
+            if neighbor.unnumbered or neighbor.remote
+        ]
         cables = {port.name: port.peer for port in switch.of(Port) if port.peer}
         paths = len(sessions)
-        for one in switch.of(Speaker):
-            few = one.paths is not None and one.paths < paths
-            if few and (one.paths == 1 or _leaf(switch, speakers.keys() | case.absent)):
-                yield problem("few", one, paths=paths, most=max(64, paths))
+        for speaker in switch.of(Speaker):
+            few = speaker.paths is not None and speaker.paths < paths
+            if few and (speaker.paths == 1 or _leaf(switch, speakers.keys() | case.absent)):
+                yield problem("few", speaker, paths=paths, most=max(64, paths))
             known = [name for s in sessions if (name := cables.get(s.peer)) in speakers]
             peers = {speakers[name].asn for name in known if name}
-            if one.relaxed is False and len(peers) > 1:
-                yield problem("relaxed", one, peers=peers)
+            if speaker.relaxed is False and len(peers) > 1:
+                yield problem("relaxed", speaker, peers=peers)
 
 
 def _leaf(switch: Device, switches: AbstractSet[str]) -> bool:
@@ -176,28 +184,28 @@ def bgp_session(fleet: list[Device]) -> Found:
 
 def _unaddressed(switch: Device) -> Found:
     """Yield sessions over an interface that has no IPv6 address to speak from."""
-    ports = {one.name: one for one in switch.of(Port)}
-    for one in switch.of(Neighbor):
-        port = ports.get(one.peer)
-        if one.unnumbered and port is not None and port.link_local is False:
-            yield problem("link_local", port, one)
+    ports = {port.name: port for port in switch.of(Port)}
+    for neighbor in switch.of(Neighbor):
+        port = ports.get(neighbor.peer)
+        if neighbor.unnumbered and port is not None and port.link_local is False:
+            yield problem("link_local", port, neighbor)
 
 
 def _nameless(switch: Device) -> Found:
     sessions = switch.of(Neighbor)
-    if any(one.remote or one.unnumbered for one in sessions):
-        for one in sessions:
-            if not one.remote:
-                yield problem("no_as", one)
+    if any(session.remote or session.unnumbered for session in sessions):
+        for session in sessions:
+            if not session.remote:
+                yield problem("no_as", session)
 
 
 def _silent(switch: Device, names: set[str]) -> Found:
-    peers = {one.peer for one in switch.of(Neighbor)}
-    uplinks = [one for one in switch.of(Port) if one.peer in names]
-    spoken = [one for one in uplinks if one.name in peers]
-    for one in uplinks if spoken else ():
-        if one.name not in peers:
-            yield problem("no_session", one)
+    peers = {neighbor.peer for neighbor in switch.of(Neighbor)}
+    uplinks = [port for port in switch.of(Port) if port.peer in names]
+    spoken = [uplink for uplink in uplinks if uplink.name in peers]
+    for uplink in uplinks if spoken else ():
+        if uplink.name not in peers:
+            yield problem("no_session", uplink)
 
 
 _POLICIES: Final = ("net.ipv4.fib_multipath_hash_policy", "net.ipv6.fib_multipath_hash_policy")
@@ -210,18 +218,18 @@ _OFF: Final = "0"
 
 def ecmp_hash(case: Case) -> Found:
     yield from _seeds(case)
-    if any((one.paths or 2) > 1 for one in case.of(Speaker)):
+    if any((speaker.paths or 2) > 1 for speaker in case.of(Speaker)):
         yield from _kernel(case)
 
 
 def _seeds(case: Case) -> Found:
     """Report the switches that share a seed with a switch that they are connected to."""
     for fleet in case.fleets():
-        seeds = {one.device: one for switch in fleet for one in switch.of(HashSeed)}
+        seeds = {seed.device: seed for switch in fleet for seed in switch.of(HashSeed)}
         for switch in fleet:
             own = seeds.get(switch.name)
             peers = sorted({port.peer for port in switch.of(Port)} & seeds.keys())
-            same = [seeds[one] for one in peers if own and seeds[one].seed == own.seed]
+            same = [seeds[peer] for peer in peers if own and seeds[peer].seed == own.seed]
             if own and same and own.device < same[0].device:
                 yield problem("seeds", own, same[0])
 
@@ -229,7 +237,7 @@ def _seeds(case: Case) -> Found:
 def _kernel(case: Case) -> Found:
     """Judge the kernel of machines that forward: what they set is in a file of its own."""
     for own in grouped(case.options("sysctl"), path_of).values():
-        rows = {one.name: one for one in own}
+        rows = {option.name: option for option in own}
         for forward, policy in _FORWARDS.items():
             sets, hashes = rows.get(forward), rows.get(policy)
             if sets and sets.value == _OFF:

@@ -21,7 +21,7 @@ _MAIN: Final = frozenset({"ClusterName", "SlurmctldHost"})
 
 def slurm_plugins(case: Case) -> Found:
     rows = case.options("slurm")
-    names = {one.name: one for one in rows}
+    names = {row.name: row for row in rows}
     if not names.keys() & _MAIN:
         return  # gres.conf, or a file that slurm.conf includes, names no plug-in
     plugin = names.get("TopologyPlugin")
@@ -29,11 +29,11 @@ def slurm_plugins(case: Case) -> Found:
         plugin is None or "default" in plugin.value or "flat" in plugin.value
     ):
         yield problem("topology", plugin or rows[0])
-    gres = [one for one in rows if one.name == "Gres" and "gpu" in one.value]
+    gres = [row for row in rows if row.name == "Gres" and "gpu" in row.value]
     if gres and "gpu" not in names.get("GresTypes", gres[0]).value.split(","):
         yield problem("gres", *gres)
     limits = names.get("PropagateResourceLimitsExcept"), names.get("PropagateResourceLimits")
-    if gres and not any(one and _passes(one) for one in limits):
+    if gres and not any(limit and _passes(limit) for limit in limits):
         yield problem("limits", limits[1] or limits[0] or gres[0])
 
 
@@ -47,19 +47,19 @@ def _passes(one: Option) -> bool:
 
 def slurm_tree(case: Case) -> Found:
     rows = case.of(TreeSwitch)
-    for one, first in repeated(rows, lambda one: one.name):
-        yield problem("twice", one, first)
-    by_name = {one.name: one for one in reversed(rows)}
+    for switch, first in repeated(rows, lambda row: row.name):
+        yield problem("twice", switch, first)
+    by_name = {row.name: row for row in reversed(rows)}
     above: dict[str, TreeSwitch] = {}
-    for one in rows:
-        for child in one.switches:
+    for row in rows:
+        for child in row.switches:
             if child not in by_name:
-                yield problem("child", one, child=child)
-            elif above.setdefault(child, one) is not one:
-                yield problem("parents", one, above[child], child=child)
-    roots = [one for one in rows if by_name[one.name] is one and one.name not in above]
-    if len(roots) > 1 and any(one.switches for one in rows):
-        alone = [one for one in roots if not one.switches] or roots[1:]
+                yield problem("child", row, child=child)
+            elif above.setdefault(child, row) is not row:
+                yield problem("parents", row, above[child], child=child)
+    roots = [row for row in rows if by_name[row.name] is row and row.name not in above]
+    if len(roots) > 1 and any(row.switches for row in rows):
+        alone = [root for root in roots if not root.switches] or roots[1:]
         yield problem("roots", alone[0], *roots[:1], roots=roots)
     elif rows and not roots:
         yield problem("ring", *rows)
@@ -68,17 +68,17 @@ def slurm_tree(case: Case) -> Found:
 
 def _nodes(case: Case, rows: list[TreeSwitch]) -> Found:
     under: dict[str, TreeSwitch] = {}
-    for one in rows:
-        twice = [node for node in one.nodes if under.setdefault(node, one) is not one]
+    for row in rows:
+        twice = [node for node in row.nodes if under.setdefault(node, row) is not row]
         if twice:
-            yield problem("leaves", one, under[twice[0]], twice=twice)
+            yield problem("leaves", row, under[twice[0]], twice=twice)
     yield from _unplaced(case, under)
-    known = {name for one in case.of(Nodes) for name in one.names}
+    known = {name for nodes in case.of(Nodes) for name in nodes.names}
     if not known or not rows:
         return
     missing, alien = sorted(known - under.keys()), sorted(under.keys() - known)
     if missing:
-        shown = next(one for one in case.of(Nodes) if missing[0] in one.names)
+        shown = next(nodes for nodes in case.of(Nodes) if missing[0] in nodes.names)
         yield problem("unplaced", shown, missing=missing)
     if alien:
         yield problem("alien", under[alien[0]], alien=alien)
@@ -87,7 +87,7 @@ def _nodes(case: Case, rows: list[TreeSwitch]) -> Found:
 def _unplaced(case: Case, under: dict[str, TreeSwitch]) -> Found:
     """Yield hosts of other files that no switch has, where most of them are in the tree."""
     for kind in (Slots, RailTable):
-        hosts = {one.device: one for one in case.of(kind)}
+        hosts = {fact.device: fact for fact in case.of(kind)}
         missing = sorted(hosts.keys() - under.keys())
         if missing and len(missing) * 2 < len(hosts):
             seen = [hosts[missing[0]], *list(under.values())[:1]]

@@ -32,16 +32,16 @@ def _container(name: str, service: Tree) -> Container:
     size = service["shm_size"].string()
     reserved = service.under("deploy", "resources", "reservations", "devices")
     gpus = any(
-        "gpu" in {c.string() for c in one["capabilities"].each()} for one in reserved.each()
+        "gpu" in {c.string() for c in tree["capabilities"].each()} for tree in reserved.each()
     )
     added, devices = (tuple(part.string() for part in service[key].each()) for key in _LISTS)
     return fact(
         Container, service, device=name, name=name, engine="docker",
         privileged=service["privileged"],
-        capabilities=tuple(one.removeprefix("CAP_") for one in added),
+        capabilities=tuple(text.removeprefix("CAP_") for text in added),
         shm_bytes=docker_bytes(size) if size else None,
         memlock=memlock["soft"] or memlock["hard"] or memlock,
-        devices=tuple(one.partition(":")[0] for one in devices),
+        devices=tuple(device.partition(":")[0] for device in devices),
         host_network=service["network_mode"].string() == "host",
         host_ipc=service["ipc"].string() == "host",
         gpus=gpus or bool(service["gpus"]) or service["runtime"].string() == "nvidia",

@@ -31,7 +31,7 @@ def _read(file: File) -> Iterator[Fact]:
 
 
 def _container(command: Command) -> Container:
-    limits = [one for one in command.options("--ulimit") if one.startswith("memlock")]
+    limits = [option for option in command.options("--ulimit") if option.startswith("memlock")]
     size = command.option("--shm-size")
     return Container(
         at=command.at,
@@ -40,10 +40,12 @@ def _container(command: Command) -> Container:
         engine="docker",
         privileged=command.has("--privileged"),
         words=command.words,
-        capabilities=tuple(one.removeprefix("CAP_") for one in command.options("--cap-add")),
+        capabilities=tuple(
+            option.removeprefix("CAP_") for option in command.options("--cap-add")
+        ),
         shm_bytes=docker_bytes(size) if size else None,
         memlock=limits[-1].partition("=")[2] if limits else "",
-        devices=tuple(one.partition(":")[0] for one in command.options("--device")),
+        devices=tuple(option.partition(":")[0] for option in command.options("--device")),
         host_network="host" in (command.options("--net") + command.options("--network")),
         host_ipc=command.option("--ipc") == "host",
         gpus=command.option("--gpus") is not None or command.option("--runtime") == "nvidia",

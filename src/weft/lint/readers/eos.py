@@ -26,19 +26,19 @@ _ROUTED: Final = 4
 
 
 def _read(top: list[Section]) -> Iterator[facts.Fact]:
-    profiles = {one.last: one for one in top if one.starts("qos", "profile")}
-    forwards = any(one.starts("ip", "routing", "ipv6", "interfaces") for one in top) and any(
-        one.starts("ipv6", "unicast-routing") for one in top
-    )
-    for one in top:
-        if one.starts("interface"):
-            yield from _interface(one, profiles)
-        elif one.starts("qos", "map"):
-            yield from _map(one)
-        elif one.starts("router", "bgp"):
-            yield from _bgp(one, forwards=forwards)
-        elif one.starts("priority-flow-control", "pause", "watchdog", "default"):
-            yield _watchdog([one], ())
+    profiles = {section.last: section for section in top if section.starts("qos", "profile")}
+    forwards = any(
+        section.starts("ip", "routing", "ipv6", "interfaces") for section in top
+    ) and any(section.starts("ipv6", "unicast-routing") for section in top)
+    for section in top:
+        if section.starts("interface"):
+            yield from _interface(section, profiles)
+        elif section.starts("qos", "map"):
+            yield from _map(section)
+        elif section.starts("router", "bgp"):
+            yield from _bgp(section, forwards=forwards)
+        elif section.starts("priority-flow-control", "pause", "watchdog", "default"):
+            yield _watchdog([section], ())
     yield from _profiles(top, profiles)
     yield from filter_facts(top)
 
@@ -46,10 +46,10 @@ def _read(top: list[Section]) -> Iterator[facts.Fact]:
 def _profiles(top: list[Section], profiles: dict[str, Section]) -> Iterator[facts.Fact]:
     """Yield what a profile sets, for all ports that use it."""
     used: dict[str, list[str]] = {}
-    for one in top:
-        use = one.first("service-profile") if one.starts("interface") else None
+    for section in top:
+        use = section.first("service-profile") if section.starts("interface") else None
         if use is not None:
-            used.setdefault(use.last, []).append("".join(one.words[1:]))
+            used.setdefault(use.last, []).append("".join(section.words[1:]))
             if use.last not in profiles:
                 yield facts.Wanted(at=use.at, what="qos profile", name=use.last)
     for name, ports in used.items():

@@ -11,13 +11,13 @@ from weft.lint.switch_lines import peer_of, speaker
 
 
 def _read(top: list[Section]) -> Iterator[Fact]:
-    maps = {one.word(1) for one in top if one.starts("route-map")}
+    maps = {section.word(1) for section in top if section.starts("route-map")}
     yield from filter_facts(top)
-    for one in top:
-        if one.starts("interface") and len(one.words) > 1:
-            yield from _interface(one)
-        elif one.starts("router", "bgp") and "vrf" not in one.words:
-            yield from _bgp(one, maps)
+    for section in top:
+        if section.starts("interface") and len(section.words) > 1:
+            yield from _interface(section)
+        elif section.starts("router", "bgp") and "vrf" not in section.words:
+            yield from _bgp(section, maps)
 
 
 def _interface(one: Section) -> Iterator[Fact]:

@@ -20,14 +20,14 @@ def _claims(file: File) -> bool:
 
 def _read(file: File) -> Iterator[Fact]:
     for tree in file.documents:
-        for name, one in tree.under("network", "ethernets").items():
-            if one["mtu"]:
-                yield fact(Port, one["mtu"], side=Side.HOST, name=name, mtu_bytes=one["mtu"])
-            for address in one["addresses"].each():
+        for name, item in tree.under("network", "ethernets").items():
+            if item["mtu"]:
+                yield fact(Port, item["mtu"], side=Side.HOST, name=name, mtu_bytes=item["mtu"])
+            for address in item["addresses"].each():
                 yield fact(Address, address, side=Side.HOST, port=name, address=address)
-        for name, one in tree.under("network", "bonds").items():
-            members = tuple(part.string() for part in one["interfaces"].each())
-            yield Bond(at=one.at, side=Side.HOST, name=name, members=members)
+        for name, item in tree.under("network", "bonds").items():
+            members = tuple(part.string() for part in item["interfaces"].each())
+            yield Bond(at=item.at, side=Side.HOST, name=name, members=members)
     if not file.documents:
         yield from _ifupdown(file)
 
@@ -36,15 +36,15 @@ def _ifupdown(file: File) -> Iterator[Fact]:
     side = Side.SWITCH if _SWITCH.search(file.head) else Side.HOST
     device = file.text.folder if side is Side.SWITCH else ""
     parts = sections(file, comment="#")
-    started = {name for one in parts if one.words[0] in _STARTS for name in one.words[1:]}
-    for one in parts:
-        if one.starts("iface") and one.word(1) != "lo":
-            mtu, address = one.first("mtu"), one.first("address")
-            name = one.word(1)
+    started = {name for part in parts if part.words[0] in _STARTS for name in part.words[1:]}
+    for part in parts:
+        if part.starts("iface") and part.word(1) != "lo":
+            mtu, address = part.first("mtu"), part.first("address")
+            name = part.word(1)
             given = {"device": device, "side": side}
             if mtu or _SWITCH.fullmatch(name):
                 up = False if started and name not in started else None
-                yield fact(Port, mtu or one, name=name, mtu_bytes=mtu, up=up, **given)
+                yield fact(Port, mtu or part, name=name, mtu_bytes=mtu, up=up, **given)
             if address:
                 yield fact(Address, address, port=name, address=address, **given)
 

@@ -25,10 +25,10 @@ def _read(file: File) -> Iterator[facts.Fact]:
 
 def _bare(parts: list[Section]) -> Iterator[Section]:
     """Yield lines without the marks of their blocks."""
-    for one in parts:
-        words = tuple(word for raw in one.words if (word := raw.strip(_CLOSERS)))
+    for part in parts:
+        words = tuple(word for raw in part.words if (word := raw.strip(_CLOSERS)))
         if words:
-            yield replace(one, words=words, parts=list(_bare(one.parts)))
+            yield replace(part, words=words, parts=list(_bare(part.parts)))
 
 
 def _at(one: Section, *path: str) -> Section | None:
@@ -51,20 +51,22 @@ def _facts(top: Section) -> Iterator[facts.Fact]:
 
 
 def _ports(top: Section) -> Iterator[facts.Fact]:
-    rows = {one.words[0]: one for one in _below(top, "interfaces")}
-    for name, one in rows.items():
-        cage = rows.get(name.partition(":")[0], one)
-        speed, mtu = one.first("speed") or cage.first("speed"), one.first("mtu")
-        peer = tuple(word.strip('"') for word in (one.first("description") or one).words[1:])
+    rows = {section.words[0]: section for section in _below(top, "interfaces")}
+    for name, section in rows.items():
+        cage = rows.get(name.partition(":")[0], section)
+        speed, mtu = section.first("speed") or cage.first("speed"), section.first("mtu")
+        peer = tuple(
+            word.strip('"') for word in (section.first("description") or section).words[1:]
+        )
         named = dict(zip(("peer", "peer_port"), peer, strict=False)) if len(peer) > 1 else {}
         if mtu or peer:
             gbit = speed_gbit(speed.last) if speed else None
-            up, link_local = not one.has("disable"), _speaks_ipv6(one)
+            up, link_local = not section.has("disable"), _speaks_ipv6(section)
             yield fact(
-                facts.Port, mtu or one, name=name, mtu_bytes=mtu, speed_gbit=gbit, up=up,
+                facts.Port, mtu or section, name=name, mtu_bytes=mtu, speed_gbit=gbit, up=up,
                 link_local=link_local, **named,
             )  # fmt: skip
-        for family in _below(one, "unit"):
+        for family in _below(section, "unit"):
             if family.starts("family", "inet"):
                 for row in family.find("address"):
                     yield facts.Address(at=row.at, port=name, address=row.last)
@@ -80,20 +82,22 @@ def _bgp(top: Section) -> Iterator[facts.Fact]:
     asn = _at(top, "routing-options", "autonomous-system")
     if asn is None or asn.number() is None:
         return
-    groups = [one for one in _below(top, "protocols", "bgp") if one.starts("group")]
+    groups = [section for section in _below(top, "protocols", "bgp") if section.starts("group")]
     yield fact(
         facts.Speaker, asn, asn=asn, router_id=_at(top, "routing-options", "router-id"),
         paths=_at(top, "chassis", "maximum-ecmp") or _DEFAULT_PATHS,
-        relaxed=all(_at(one, "multipath", "multiple-as") is not None for one in groups),
-        announces=any(one.has("export") for one in groups),
+        relaxed=all(_at(group, "multipath", "multiple-as") is not None for group in groups),
+        announces=any(group.has("export") for group in groups),
     )  # fmt: skip
-    policies = {one.last for one in _below(top, "policy-options") if len(one.words) > 1}
+    policies = {
+        section.last for section in _below(top, "policy-options") if len(section.words) > 1
+    }
     for group in groups:
         for row in (*group.find("import"), *group.find("export")):
             if row.last not in policies:
                 yield facts.Wanted(at=row.at, what="policy-statement", name=row.last)
         remote = (group.first("type") or group).last
-        active = any(one.starts("family", "inet") for one in group.parts)
+        active = any(part.starts("family", "inet") for part in group.parts)
         for row in group.find("neighbor"):
             own = row.first("peer-as") or group.first("peer-as")
             yield fact(facts.Neighbor, row, peer=row, remote=own or remote, active=True)
@@ -110,13 +114,13 @@ def _quality(top: Section) -> Iterator[facts.Fact]:
     service = _at(top, "class-of-service")
     if service is None:
         return
-    classes = {one.word(1): one for one in _below(service, "forwarding-classes")}
+    classes = {section.word(1): section for section in _below(service, "forwarding-classes")}
     lossless = {
         name: number
-        for name, one in classes.items()
-        if (number := whole(one.after("pfc-priority"))) is not None
+        for name, section in classes.items()
+        if (number := whole(section.after("pfc-priority"))) is not None
     }
-    queues = {name: whole(one.after("queue-num")) for name, one in classes.items()}
+    queues = {name: whole(section.after("queue-num")) for name, section in classes.items()}
     yield from _queues(classes, lossless, queues)
     codes = dict(_codes(service))
     for code, (row, name) in codes.items():
@@ -157,11 +161,11 @@ def _use(
     service: Section, codes: dict[int, tuple[Section, str]], lossless: dict[str, int]
 ) -> Iterator[facts.Fact]:
     profiles: dict[str, tuple[int, ...]] = {}
-    for one in _below(service, "congestion-notification-profile"):
-        given = [_binary(row.last) for row in _below(one, "input", "dscp")]
+    for section in _below(service, "congestion-notification-profile"):
+        given = [_binary(row.last) for row in _below(section, "input", "dscp")]
         names = [codes[code][1] for code in given if code in codes]
-        profiles[one.last] = tuple(sorted({lossless[n] for n in names if n in lossless}))
-        yield from _stops(one)
+        profiles[section.last] = tuple(sorted({lossless[n] for n in names if n in lossless}))
+        yield from _stops(section)
     for port in _below(service, "interfaces"):
         use = port.first("congestion-notification-profile")
         paused = profiles.get(use.last, ()) if use else ()
@@ -191,7 +195,7 @@ def _stops(profile: Section) -> Iterator[facts.Fact]:
 
 
 def _turns(service: Section, queues: dict[str, int | None]) -> Iterator[facts.Fact]:
-    schedulers = {one.last: one for one in _below(service, "schedulers")}
+    schedulers = {section.last: section for section in _below(service, "schedulers")}
     for table in _below(service, "scheduler-maps"):
         for use in table.find("forwarding-class"):
             queue, turn = queues.get(use.word(1), 0), schedulers.get(use.last)

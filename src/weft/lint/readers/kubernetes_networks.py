@@ -52,11 +52,11 @@ def _policy(tree: Tree) -> Found:
         if config:
             yield from _plugin(config, name_of(tree), prefix)
     second = tree.under("spec", "secondaryNetwork")
-    for name, one in (*tree["spec"].items(), *second.items()):
-        if one["image"]:
-            version = one["version"]
+    for name, item in (*tree["spec"].items(), *second.items()):
+        if item["image"]:
+            version = item["version"]
             yield facts.Installed(
-                at=(version or one).at,
+                at=(version or item).at,
                 device=name_of(tree),
                 part=name,
                 version=version.string(),
@@ -112,8 +112,8 @@ def _config_map(tree: Tree) -> Found:
 def _sriov(tree: Tree) -> Found:
     spec = tree["spec"]
     rdma, selector = spec["isRdma"], spec["nicSelector"]
-    names = [one.string() for one in selector["pfNames"].each()]
-    names += [one.string() for one in selector["rootDevices"].each()]
+    names = [tree.string() for tree in selector["pfNames"].each()]
+    names += [tree.string() for tree in selector["rootDevices"].each()]
     yield facts.Offered(
         at=spec.at,
         device=name_of(tree),
@@ -151,7 +151,7 @@ def _network(tree: Tree) -> Found:
         pool=_pool(ipam) or spec.under("ipam", "poolName").string(),
         pool_kind=_pool_kind(ipam),
         master=spec["master"].string(),
-        plugins=tuple(str(one.get("type", "")) for one in chain),
+        plugins=tuple(str(row.get("type", "")) for row in chain),
         settings=_sysctls(chain),
     )
 
@@ -169,15 +169,15 @@ def _chain(part: Tree, flaws: list[facts.Flaw]) -> list[dict[str, Any]]:
         flaws.append(facts.Flaw(at=part.at, rule="embedded_json", message=message, fix=fix))
         return []
     flat = found[0] if len(found) == 1 and isinstance(found[0], list) else found
-    return [one for one in flat if isinstance(one, dict)]
+    return [item for item in flat if isinstance(item, dict)]
 
 
 def _sysctls(plugins: list[dict[str, Any]]) -> tuple[tuple[str, str], ...]:
     found = {
         str(name): str(value)
-        for one in plugins
-        if isinstance(one.get("sysctl"), dict)
-        for name, value in one["sysctl"].items()
+        for plugin in plugins
+        if isinstance(plugin.get("sysctl"), dict)
+        for name, value in plugin["sysctl"].items()
     }
     return tuple(sorted(found.items()))
 
@@ -204,9 +204,9 @@ def _attachment(tree: Tree) -> Found:
     config = embedded(tree.under("spec", "config"), flaws)
     yield from flaws
     parts = config.get("plugins") if isinstance(config, dict) else None
-    plugins = [one for one in (parts or [config]) if isinstance(one, dict)]
-    mtu = next((whole(str(one["mtu"])) for one in plugins if "mtu" in one), None)
-    pools = [_pool(one.get("ipam")) for one in plugins]
+    plugins = [part for part in (parts or [config]) if isinstance(part, dict)]
+    mtu = next((whole(str(plugin["mtu"])) for plugin in plugins if "mtu" in plugin), None)
+    pools = [_pool(plugin.get("ipam")) for plugin in plugins]
     yield facts.Network(
         at=tree.at,
         device=name_of(tree),
@@ -234,22 +234,22 @@ def _addresses(tree: Tree) -> Found:
         namespace=tree.under("metadata", "namespace").string(),
         node_prefix=spec["perNodeNetworkPrefix"].number(),
         gateway_index=spec["gatewayIndex"].number(),
-        routes=tuple(one["dst"].string() for one in spec["routes"].each()),
-        fixed=tuple(one["prefix"].string() for one in spec["staticAllocations"].each()),
+        routes=tuple(tree["dst"].string() for tree in spec["routes"].each()),
+        fixed=tuple(tree["prefix"].string() for tree in spec["staticAllocations"].each()),
     )
     yield from _fixed(tree)
 
 
 def _fixed(tree: Tree) -> Found:
     """Yield the prefixes that a pool gives nodes by name, with their gateways."""
-    for one in tree.under("spec", "staticAllocations").each():
+    for item in tree.under("spec", "staticAllocations").each():
         yield facts.Address(
-            at=one.at,
-            device=one["nodeName"].string(),
+            at=item.at,
+            device=item["nodeName"].string(),
             side=facts.Side.KUBERNETES,
             port=tree.under("metadata", "name").string(),
-            address=one["prefix"].string(),
-            gateway=one["gateway"].string(),
+            address=item["prefix"].string(),
+            gateway=item["gateway"].string(),
         )
 
 
@@ -285,10 +285,10 @@ def _nic_configuration(tree: Tree) -> Found:
         yield facts.Pause(
             at=quality["pfc"].at, device=name_of(tree), side=facts.Side.HOST, priorities=on
         )
-    for one in template["rawNvConfig"].each():
-        value = one["value"].number()
-        if one["name"].string() == "CNP_DSCP_P1" and value is not None:
-            yield facts.Congestion(at=one.at, name="cnp_dscp", value=value)
+    for item in template["rawNvConfig"].each():
+        value = item["value"].number()
+        if item["name"].string() == "CNP_DSCP_P1" and value is not None:
+            yield facts.Congestion(at=item.at, name="cnp_dscp", value=value)
 
 
 def _kubelet(tree: Tree) -> Found:

@@ -69,17 +69,17 @@ def _pods(tree: Tree, role: str, replicas: int | None, depth: int) -> Iterator[_
             named = role if key in {"spec", "template", "jobTemplate"} else key
             yield from _pods(part, named, replicas, depth + 1)
         elif isinstance(part.value, list) and key not in {"containers", "volumes", "env"}:
-            for one in part.each():
-                named = one["name"].string() if isinstance(one.value, dict) else role
-                yield from _pods(one, named or role, replicas, depth + 1)
+            for item in part.each():
+                named = item["name"].string() if isinstance(item.value, dict) else role
+                yield from _pods(item, named or role, replicas, depth + 1)
 
 
 def _pod(tree: Tree, pod: _Pod) -> Iterator[Fact]:
     device = name_of(tree) + (f" {pod.role}" if pod.role else "")
     spec = pod.spec
     claims = (
-        (one["resourceClaimTemplateName"] or one["resourceClaimName"]).string()
-        for one in spec["resourceClaims"].each()
+        (tree["resourceClaimTemplateName"] or tree["resourceClaimName"]).string()
+        for tree in spec["resourceClaims"].each()
     )
     yield Workload(
         at=spec.at,
@@ -113,10 +113,10 @@ def _networks(metadata: Tree) -> Iterator[str]:
             entries = json_value(text)
         except ValueError:
             return
-        for one in entries:
-            if isinstance(one, dict) and "name" in one:
-                space = one.get("namespace")
-                yield f"{space}/{one['name']}" if space else str(one["name"])
+        for entry in entries:
+            if isinstance(entry, dict) and "name" in entry:
+                space = entry.get("namespace")
+                yield f"{space}/{entry['name']}" if space else str(entry["name"])
     else:
         for part in text.split(","):
             if part.strip():
@@ -144,7 +144,9 @@ def _shared(spec: Tree) -> int | None:
 
 def _container(container: Tree, device: str) -> Iterator[Fact]:
     security = container["securityContext"]
-    words = tuple(one.string() for key in ("command", "args") for one in container[key].each())
+    words = tuple(
+        tree.string() for key in ("command", "args") for tree in container[key].each()
+    )
     yield Container(
         at=container.at,
         device=device,
@@ -152,8 +154,8 @@ def _container(container: Tree, device: str) -> Iterator[Fact]:
         limits=_pairs(container.under("resources", "limits")),
         requests=_pairs(container.under("resources", "requests")),
         capabilities=tuple(
-            one.string().removeprefix("CAP_")
-            for one in security.under("capabilities", "add").each()
+            tree.string().removeprefix("CAP_")
+            for tree in security.under("capabilities", "add").each()
         ),
         privileged=security["privileged"].true(),
         words=words,
@@ -162,13 +164,13 @@ def _container(container: Tree, device: str) -> Iterator[Fact]:
 
 
 def _environment(container: Tree, device: str) -> Iterator[Fact]:
-    for one in container["env"].each():
-        name = one["name"].string()
-        if one["value"] and is_of_job(name):
+    for tree in container["env"].each():
+        name = tree["name"].string()
+        if tree["value"] and is_of_job(name):
             yield Variable(
-                at=one["value"].at, device=device, name=name, value=one["value"].string()
+                at=tree["value"].at, device=device, name=name, value=tree["value"].string()
             )
-    words = [one.string() for key in ("command", "args") for one in container[key].each()]
+    words = [tree.string() for key in ("command", "args") for tree in container[key].each()]
     at = (container["args"] or container["command"]).at
     scripts = [word for word in words if "\n" in word or " " in word]
     plain = [word for word in words if word not in scripts and word not in _KEPT]
@@ -205,7 +207,9 @@ def _trainer(tree: Tree) -> Iterator[Fact]:
         engine="TrainJob",
         limits=_pairs(resources["limits"]),
         requests=_pairs(resources["requests"]),
-        words=tuple(one.string() for key in ("command", "args") for one in trainer[key].each()),
+        words=tuple(
+            tree.string() for key in ("command", "args") for tree in trainer[key].each()
+        ),
     )
     yield from _environment(trainer, device)
 

@@ -17,9 +17,9 @@ def _claims(file: File) -> bool:
 
 def _read(file: File) -> Iterator[Fact]:
     for tree in file.documents:
-        for one in tree.under("nvIpam", "subnets").each():
-            given = {"subnet": one["subnet"], "gateway": one["gateway"], "kind": "l8k"}
-            yield fact(AddressPool, one, name=one["subnet"].string(), **given)
+        for item in tree.under("nvIpam", "subnets").each():
+            given = {"subnet": item["subnet"], "gateway": item["gateway"], "kind": "l8k"}
+            yield fact(AddressPool, item, name=item["subnet"].string(), **given)
         for group in tree["clusterConfig"].each():
             yield from _rails(group)
 
@@ -27,14 +27,14 @@ def _read(file: File) -> Iterator[Fact]:
 def _rails(group: Tree) -> Iterator[Flaw]:
     """Yield what two network interfaces of one group of hosts share and may not."""
     seen: dict[tuple[str, str], Tree] = {}
-    for one in group["pfs"].each():
-        if one["traffic"].string() not in {"", "east-west"}:
+    for tree in group["pfs"].each():
+        if tree["traffic"].string() not in {"", "east-west"}:
             continue
         for name in _ONCE:
-            key = name, one[name].string()
+            key = name, tree[name].string()
             if key[1] and key in seen:
-                yield flaw(one[name].at, "shared_interface", name=name, value=key[1])
-            seen.setdefault(key, one)
+                yield flaw(tree[name].at, "shared_interface", name=name, value=key[1])
+            seen.setdefault(key, tree)
 
 
 l8k = Reader(title="cluster file of l8k", claims=_claims, read=_read)

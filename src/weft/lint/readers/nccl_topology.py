@@ -14,12 +14,12 @@ Path = tuple[tuple[str, Mapping[str, Any]], ...]
 
 def _elements(tag: str, value: Any, above: Path) -> Iterator[tuple[str, Any, Path]]:  # noqa: ANN401 - any XML
     """Yield every element with its tag and those above it, outermost first."""
-    for one in value if isinstance(value, list) else [value]:
-        yield tag, one, above
-        if isinstance(one, dict):
-            for name, below in one.items():
+    for item in value if isinstance(value, list) else [value]:
+        yield tag, item, above
+        if isinstance(item, dict):
+            for name, below in item.items():
                 if isinstance(below, dict | list):
-                    yield from _elements(name, below, (*above, (tag, one)))
+                    yield from _elements(name, below, (*above, (tag, item)))
 
 
 def _text(element: Mapping[str, Any], name: str) -> str:
@@ -35,14 +35,14 @@ def _read(file: File) -> Iterator[Fact]:
             file.at(failure.line, failure.column), "topology_xml", message=failure.message
         )
         return
-    for tag, one, above in _elements("", document, ()):
-        if tag in {"gpu", "net"} and isinstance(one, dict):
+    for tag, element, above in _elements("", document, ()):
+        if tag in {"gpu", "net"} and isinstance(element, dict):
             slots = [own for name, own in above if name == "pci"]
             cpus = [own for name, own in above if name == "cpu"]
             yield PciDevice(
-                at=file.at(lines[id(one)]),
+                at=file.at(lines[id(element)]),
                 kind=tag,
-                name=_text(one, "name") or _text(one, "dev"),
+                name=_text(element, "name") or _text(element, "dev"),
                 numa=_text(cpus[-1], "numaid") if cpus else "",
                 switch=_text(slots[-2], "busid") if len(slots) > 1 else "",
                 speed=_text(slots[-1], "link_speed") if slots else "",

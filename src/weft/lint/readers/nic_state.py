@@ -52,7 +52,7 @@ def _is_loopback(flags: Reading | None) -> bool:
 
 def _numbers(value: Value) -> list[int]:
     listed = value if isinstance(value, tuple) else ()
-    return [number for one in listed if (number := whole(one)) is not None]
+    return [number for text in listed if (number := whole(text)) is not None]
 
 
 def _ports(name: str) -> tuple[str, ...]:

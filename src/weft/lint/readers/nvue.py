@@ -32,9 +32,9 @@ def _sets(file: File) -> Iterator[Tree]:
     """Yield what is set: under ``- set:``, or the whole where it is bare."""
     for tree in file.documents:
         if isinstance(tree.value, list):
-            for one in tree.each():
-                if isinstance(one["set"].value, dict):
-                    yield one["set"]
+            for item in tree.each():
+                if isinstance(item["set"].value, dict):
+                    yield item["set"]
         elif isinstance(tree.value, dict) and not tree["apiVersion"]:
             known = {"interface", "qos", "router", "system", "vrf"} & set(tree.value)
             if known and isinstance(tree["interface"].value, dict | None):
@@ -139,25 +139,25 @@ def _interfaces(tree: Tree) -> Iterator[facts.Fact]:
     if seed:
         yield fact(facts.HashSeed, seed, seed=seed)
     yield from _ports(tree)
-    for key, one in tree["interface"].items():
+    for key, item in tree["interface"].items():
         names = tuple(_names(key))
-        family = one["ip"] or one["ipv4"]
-        vrf = (family["vrf"] or one["vrf"]).string().replace("default", "")
+        family = item["ip"] or item["ipv4"]
+        vrf = (family["vrf"] or item["vrf"]).string().replace("default", "")
         for address in _keys(family["address"]):
             if "/" in address and names:
                 at = family.under("address", address).at
                 yield facts.Address(at=at, port=names[0], address=address, vrf=vrf)
-        split = one.under("link", "breakout")
+        split = item.under("link", "breakout")
         said = (word.rstrip("x") for word in _keys(split) if word[:1].isdigit())
         ways = whole(next(said, ""))
         if ways is not None:
             cages = tuple(f"{name}s" for name in names)
             yield facts.Split(at=split.at, cages=cages, ways=ways)
-        members = one.under("bond", "member")
+        members = item.under("bond", "member")
         if members:
             ports = tuple(n for m in _keys(members) for n in _names(m))
             yield facts.Bond(at=members.at, name=key, members=ports)
-        quality = one["qos"]
+        quality = item["qos"]
         if quality:
             yield from _own_quality(quality, names)
 
@@ -165,12 +165,12 @@ def _interfaces(tree: Tree) -> Iterator[facts.Fact]:
 def _ports(tree: Tree) -> Iterator[facts.Port]:
     """Yield each port once, with what all keys say that name it."""
     ports: dict[str, dict[str, Any]] = {}
-    for key, one in tree["interface"].items():
+    for key, item in tree["interface"].items():
         settings: dict[str, Any] | None = None
         for name in _names(key):
             if name.startswith(("swp", "bond")):
-                settings = _settings(one) if settings is None else settings
-                ports.setdefault(name, {"at": one.at}).update(settings)
+                settings = _settings(item) if settings is None else settings
+                ports.setdefault(name, {"at": item.at}).update(settings)
     for name, given in ports.items():
         yield facts.Port(name=name, **given)
 
@@ -229,18 +229,18 @@ def _all_quality(tree: Tree) -> Iterator[facts.Fact]:
 
 
 def _quality(quality: Tree) -> Iterator[facts.Fact]:
-    for name, one in quality["mapping"].items():
-        yield from _trusted(one["trust"])
+    for name, tree in quality["mapping"].items():
+        yield from _trusted(tree["trust"])
         dscp_to_class = facts.Map.DSCP_TO_CLASS
-        yield from _mapped(one["dscp"], "switch-priority", table=name, kind=dscp_to_class)
-    for name, one in quality["egress-queue-mapping"].items():
-        rows = one["switch-priority"]
+        yield from _mapped(tree["dscp"], "switch-priority", table=name, kind=dscp_to_class)
+    for name, tree in quality["egress-queue-mapping"].items():
+        rows = tree["switch-priority"]
         yield from _mapped(rows, "traffic-class", table=name, kind=facts.Map.CLASS_TO_QUEUE)
     yield from _pause(dict(quality["pfc"].items()), ())
-    for one in quality["congestion-control"].parts():
-        yield from _congestion(one)
-    for one in quality["egress-scheduler"].parts():
-        yield from _scheduler(one)
+    for part in quality["congestion-control"].parts():
+        yield from _congestion(part)
+    for part in quality["egress-scheduler"].parts():
+        yield from _scheduler(part)
     yield from _watchdog(quality["pfc-watchdog"])
 
 
@@ -249,9 +249,9 @@ def _watchdog(dog: Tree) -> Iterator[facts.Fact]:
         poll = _ms(dog["polling-interval"].string())
         detection = (poll or 0) * (dog["robustness"].number() or 0) or None
         yield facts.Watchdog(at=dog.at, poll_ms=poll, on=_on(dog), detection_ms=detection)
-        for one in dog.parts():
-            if isinstance(one.value, dict) and one["state"]:
-                yield facts.Watchdog(at=one.at, on=_on(one))
+        for part in dog.parts():
+            if isinstance(part.value, dict) and part["state"]:
+                yield facts.Watchdog(at=part.at, on=_on(part))
 
 
 def _ms(text: str) -> float | None:
@@ -294,15 +294,16 @@ def _mapped(rows: Tree, to: str, **given: Any) -> Iterator[facts.Mapped]:  # noq
 
 
 def _pause(profiles: dict[str, Tree], ports: tuple[str, ...]) -> Iterator[facts.Fact]:
-    for name, one in profiles.items():
-        row = one["switch-priority"]
+    for name, tree in profiles.items():
+        row = tree["switch-priority"]
         if row:
             found = [n for key in _keys(row) for n in numbers(key)]
-            on = all(one[way].string() not in {"disable", "off"} for way in ("tx", "rx"))
+            on = all(tree[way].string() not in {"disable", "off"} for way in ("tx", "rx"))
             priorities = tuple(sorted(found)) if on else ()
             yield facts.Pause(at=row.at, ports=ports, priorities=priorities)
             xoff, xon, room = (
-                _bytes(one[part]) for part in ("xoff-threshold", "xon-threshold", "port-buffer")
+                _bytes(tree[part])
+                for part in ("xoff-threshold", "xon-threshold", "port-buffer")
             )
             if {xoff, xon, room} != {None}:
                 profile = f"pfc {name}".rstrip()
@@ -313,7 +314,7 @@ def _pause(profiles: dict[str, Tree], ports: tuple[str, ...]) -> Iterator[facts.
                 )  # fmt: skip
                 given = {"ports": ports, "profile": profile, "ingress": True}
                 yield from (fact(facts.GroupUse, row, group=group, **given) for group in found)
-        yield from _lengths(one, ports)
+        yield from _lengths(tree, ports)
 
 
 def _bytes(part: Tree) -> int | None:
@@ -346,9 +347,9 @@ def _routing(tree: Tree) -> Iterator[facts.Fact]:
     asn = whole((bgp["autonomous-system"] or whole_bgp["autonomous-system"]).string())
     if asn is None:
         return
-    for one in (whole_bgp, bgp):
-        if one["state"] and not _on(one) and bgp["neighbor"]:
-            yield flaw(one["state"].at, "bgp_off")
+    for item in (whole_bgp, bgp):
+        if item["state"] and not _on(item) and bgp["neighbor"]:
+            yield flaw(item["state"].at, "bgp_off")
     yield _speaker(whole_bgp, bgp, asn)
     yield from _filters(tree, bgp)
     yield from _neighbors(bgp)
@@ -357,7 +358,7 @@ def _routing(tree: Tree) -> Iterator[facts.Fact]:
 def _speaker(whole_bgp: Tree, bgp: Tree, asn: int) -> facts.Speaker:
     """Return who speaks BGP; the default VRF's own values stand before those of all."""
     family = bgp.under(*_FAMILY)
-    announces = any(_on(one) for one in family["redistribute"].parts())
+    announces = any(_on(part) for part in family["redistribute"].parts())
     return fact(
         facts.Speaker, bgp["autonomous-system"] or whole_bgp["autonomous-system"], asn=asn,
         router_id=bgp["router-id"] or whole_bgp["router-id"],
@@ -371,15 +372,15 @@ def _neighbors(bgp: Tree) -> Iterator[facts.Neighbor]:
     """Yield the sessions; what one does not say its peer group says."""
     family, groups = bgp.under(*_FAMILY), bgp["peer-group"]
     active = _on(family) if family["state"] else None
-    for key, one in bgp["neighbor"].items():
-        group = groups[one["peer-group"].string()]
-        remote = one["remote-as"] or group["remote-as"]
-        own, shared = (part.under("capabilities", "extended-nexthop") for part in (one, group))
+    for key, tree in bgp["neighbor"].items():
+        group = groups[tree["peer-group"].string()]
+        remote = tree["remote-as"] or group["remote-as"]
+        own, shared = (part.under("capabilities", "extended-nexthop") for part in (tree, group))
         hop = own or shared
         for peer in _names(key):
-            unnumbered = one["type"].string() == "unnumbered" or peer.startswith("swp")
+            unnumbered = tree["type"].string() == "unnumbered" or peer.startswith("swp")
             yield facts.Neighbor(
-                at=one.at, peer=peer, unnumbered=unnumbered, remote=remote.string(),
+                at=tree.at, peer=peer, unnumbered=unnumbered, remote=remote.string(),
                 extended_nexthop=not hop or hop.true() if unnumbered else None,
                 active=active if _on(group.under(*_FAMILY)) else False,
             )  # fmt: skip
@@ -387,16 +388,16 @@ def _neighbors(bgp: Tree) -> Iterator[facts.Neighbor]:
 
 def _filters(tree: Tree, bgp: Tree) -> Iterator[facts.Fact]:
     policy, family = tree.under("router", "policy"), bgp.under("address-family", "ipv4-unicast")
-    for name, one in policy["prefix-list"].items():
-        for rule in one["rule"].parts():
+    for name, item in policy["prefix-list"].items():
+        for rule in item["rule"].parts():
             permit = "deny" not in _keys(rule["action"])
             for prefix, match in rule["match"].items():
                 yield fact(
                     facts.PrefixRow, match, name=name, permit=permit, prefix=prefix,
                     least=match["min-prefix-len"], most=match["max-prefix-len"],
                 )  # fmt: skip
-    for name, one in policy["route-map"].items():
-        for rule in one["rule"].parts():
+    for name, item in policy["route-map"].items():
+        for rule in item["rule"].parts():
             match, permit = rule["match"], "deny" not in _keys(rule["action"])
             other = set(match.value or ()) - {"type", "ip-prefix-list"}
             prefixes = None if other else next(iter(_keys(match["ip-prefix-list"])), "")
@@ -405,8 +406,8 @@ def _filters(tree: Tree, bgp: Tree) -> Iterator[facts.Fact]:
     if connected and _on(connected):
         name = next(iter(_keys(connected["route-map"])), "")
         yield facts.Announced(at=connected.at, route_map=name)
-    for prefix, one in family["aggregate-route"].items():
-        yield facts.Aggregate(at=one.at, prefix=prefix)
+    for prefix, item in family["aggregate-route"].items():
+        yield facts.Aggregate(at=item.at, prefix=prefix)
     for group in bgp["peer-group"].parts():
         keepalive, hold = (group["timers"][name] for name in ("keepalive", "hold"))
         if keepalive.number() is not None and hold.number() is not None:

@@ -36,21 +36,23 @@ class _Switch:
     """Ports by policy; of the whole system, no ports."""
 
     def system(self) -> list[Section]:
-        return [one for one in self.top if one.starts("system", "qos")][:1]
+        return [section for section in self.top if section.starts("system", "qos")][:1]
 
 
 def _read(top: list[Section]) -> Iterator[facts.Fact]:
     switch = _Switch(top)
-    switch.policies |= {one.last: one for one in top if one.starts("policy-map")}
-    switch.classes |= {one.last: one for one in top if one.starts("class-map")}
+    switch.policies |= {
+        section.last: section for section in top if section.starts("policy-map")
+    }
+    switch.classes |= {section.last: section for section in top if section.starts("class-map")}
     yield from _used(switch)
-    for one in top:
-        if one.starts("interface", "breakout"):
-            yield from _split(one)
-        elif one.starts("interface") and len(one.words) > 1:
-            yield from _interface(one, switch)
-        elif one.starts("router", "bgp"):
-            yield from _bgp(one)
+    for section in top:
+        if section.starts("interface", "breakout"):
+            yield from _split(section)
+        elif section.starts("interface") and len(section.words) > 1:
+            yield from _interface(section, switch)
+        elif section.starts("router", "bgp"):
+            yield from _bgp(section)
     for name, policy in switch.policies.items():
         if name in switch.uses:
             yield from _policy(policy, tuple(switch.uses[name]), switch)
@@ -61,11 +63,13 @@ def _read(top: list[Section]) -> Iterator[facts.Fact]:
 
 
 def _hash(switch: _Switch) -> Iterator[facts.Hash | facts.HashSeed]:
-    for one in switch.top:
-        if one.starts("ip", "load-sharing", "address"):
-            yield facts.Hash(at=one.at, layer_4=any("port" in word for word in one.words))
-            if "universal-id" in one.words[:-1]:
-                yield facts.HashSeed(at=one.at, seed=one.after("universal-id"))
+    for section in switch.top:
+        if section.starts("ip", "load-sharing", "address"):
+            yield facts.Hash(
+                at=section.at, layer_4=any("port" in word for word in section.words)
+            )
+            if "universal-id" in section.words[:-1]:
+                yield facts.HashSeed(at=section.at, seed=section.after("universal-id"))
 
 
 def _split(one: Section) -> Iterator[facts.Split]:
@@ -79,14 +83,17 @@ def _split(one: Section) -> Iterator[facts.Split]:
 
 def _undefined(switch: _Switch) -> Iterator[facts.Fact]:
     """Yield what BGP needs and is not there: its feature, its route maps."""
-    maps = {one.word(1) for one in switch.top if one.starts("route-map")}
-    feature = any(one.starts("feature", "bgp") for one in switch.top)
-    for one in switch.top:
-        if not one.starts("router", "bgp"):
+    maps = {section.word(1) for section in switch.top if section.starts("route-map")}
+    feature = any(section.starts("feature", "bgp") for section in switch.top)
+    for section in switch.top:
+        if not section.starts("router", "bgp"):
             continue
         if not feature:
-            yield facts.Wanted(at=one.at, what="feature", name="bgp")
-        for row in [*one.parts, *(part for family in one.parts for part in family.parts)]:
+            yield facts.Wanted(at=section.at, what="feature", name="bgp")
+        for row in [
+            *section.parts,
+            *(part for family in section.parts for part in family.parts),
+        ]:
             name = row.after("route-map")
             if name and name not in maps:
                 yield facts.Wanted(at=row.at, what="route-map", name=name)
@@ -94,11 +101,11 @@ def _undefined(switch: _Switch) -> Iterator[facts.Fact]:
 
 def _used(switch: _Switch) -> Iterator[facts.Fact]:
     """Note which policies are used where; yield those that are used and not there."""
-    for one in switch.top:
-        if one.starts("policy-map"):  # a line that lost its own heading
+    for section in switch.top:
+        if section.starts("policy-map"):  # a line that lost its own heading
             continue
-        for use in one.find(*_POLICY):
-            name = "".join(one.words[1:]) if one.starts("interface") else ""
+        for use in section.find(*_POLICY):
+            name = "".join(section.words[1:]) if section.starts("interface") else ""
             known = use.last in switch.policies or use.last.startswith("default-")
             if not known:
                 yield facts.Wanted(at=use.at, what="policy-map", name=use.last)
@@ -227,9 +234,9 @@ def _network(group: Section) -> Iterator[facts.Fact]:
 
 def _watchdogs(switch: _Switch) -> Iterator[facts.Fact]:
     rows = [
-        one
-        for one in switch.top
-        if one.words[0] == "priority-flow-control" and one.word(1) in _DOGS
+        section
+        for section in switch.top
+        if section.words[0] == "priority-flow-control" and section.word(1) in _DOGS
     ]
     spans = (whole(row.after("interval")) for row in rows if row.after("interval"))
     interval = next(spans, None)
@@ -242,10 +249,14 @@ def _watchdogs(switch: _Switch) -> Iterator[facts.Fact]:
             detection_ms=(interval or 0) * detects or None,
             restoration_ms=(interval or 0) * restores or None,
         )  # fmt: skip
-    for one in switch.top:
-        row = one.first("priority-flow-control", _DOG) if one.starts("interface") else None
+    for section in switch.top:
+        row = (
+            section.first("priority-flow-control", _DOG)
+            if section.starts("interface")
+            else None
+        )
         if row:
-            yield fact(facts.Watchdog, row, ports=("".join(one.words[1:]),), on=row)
+            yield fact(facts.Watchdog, row, ports=("".join(section.words[1:]),), on=row)
 
 
 def _times(rows: list[Section], *words: str) -> int:

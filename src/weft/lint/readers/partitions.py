@@ -35,7 +35,7 @@ def _partition(file: File, text: str, line: int) -> Iterator[Fact]:
     if match is None:
         yield flaw(file.at(line), "partition_form")
         return
-    flags = dict(_flag(one) for one in (match[3] or "").split(",") if one.strip())
+    flags = dict(_flag(part) for part in (match[3] or "").split(",") if part.strip())
     default = match[1] == "Default"
     yield Partition(
         at=file.at(line),
@@ -44,7 +44,7 @@ def _partition(file: File, text: str, line: int) -> Iterator[Fact]:
         ipoib="ipoib" in flags,
         mtu_code=whole(flags.get("mtu", "")),
         service_level=whole(flags.get("sl", "")),
-        members=tuple(_member(one) for one in match[4].split(",") if one.strip()),
+        members=tuple(_member(part) for part in match[4].split(",") if part.strip()),
         full_by_default=flags.get("defmember", "limited") == "full",
         at_index_0="indx0" in flags,
     )

@@ -21,8 +21,8 @@ def _claims(file: File) -> bool:
 
 def _trees(tree: Tree) -> Iterator[Tree]:
     if isinstance(tree.value, list):
-        for one in tree.each():
-            yield from one.under("tree", "switches").each()
+        for item in tree.each():
+            yield from item.under("tree", "switches").each()
 
 
 def _read(file: File) -> Iterator[Fact]:

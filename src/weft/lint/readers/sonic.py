@@ -68,7 +68,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 def _ports(tree: Tree) -> Iterator[facts.Fact]:
     sixes = _link_local(tree)
-    told = any(one["admin_status"].string() == "up" for one in tree["PORT"].parts())
+    told = any(part["admin_status"].string() == "up" for part in tree["PORT"].parts())
     for name, part in tree["PORT"].items():
         if not isinstance(part.value, dict):
             continue
@@ -112,7 +112,7 @@ def _hardware(tree: Tree) -> Iterator[facts.Fact]:
         yield fact(facts.HashSeed, role, seed=role)
     fields = tree.under("SWITCH_HASH", "GLOBAL", "ecmp_hash")
     if fields:
-        names = {one.string() for one in fields.each()} or {fields.string()}
+        names = {tree.string() for tree in fields.each()} or {fields.string()}
         inner = {name.removeprefix("INNER_") for name in names}
         yield facts.Hash(at=fields.at, layer_4="L4_SRC_PORT" in inner)
 
@@ -308,7 +308,7 @@ def _filters(tree: Tree) -> Iterator[facts.Fact]:
         yield fact(facts.MapRow, row, name=name, permit=permit, prefixes=prefixes)
     for key, row in tree["ROUTE_REDISTRIBUTE"].items():
         if "|connected|bgp|ipv4" in key:
-            name = next((one.string() for one in row["route_map"].each()), "")
+            name = next((tree.string() for tree in row["route_map"].each()), "")
             yield facts.Announced(at=row.at, route_map=name)
     for key, row in tree["BGP_GLOBALS_AF_AGGREGATE_ADDR"].items():
         yield facts.Aggregate(at=row.at, prefix=key.rpartition("|")[2])

@@ -49,7 +49,7 @@ def _goes_away(graph: Graph, demands: Demands, pieces: Pieces, pool: Ints) -> In
         rows = np.flatnonzero(turn == number)
         near, far = chosen(minimal, rows), chosen(pieces.detours, rows)
         needs_s = np.where(rate > 0, placed / np.where(rate > 0, rate, 1.0), np.inf)
-        near_s, far_s = (_fullest(one, needs_s, pool) for one in (near, far))
+        near_s, far_s = (_fullest(paths, needs_s, pool) for paths in (near, far))
         goes = near_s > np.maximum(due_s[near.flow], far_s) * (1 + _ROUNDING)
         away[rows] = goes
         _place(placed, chosen(near, np.flatnonzero(~goes)), size, pool)

@@ -86,11 +86,11 @@ class _Reader:
         """Yield the components of a device and of devices within it, with their number."""
         if depth > _DEEPEST:
             raise self.fail(where, f"device {device!r} holds itself")
-        for one in _listed(self.device(device, where), "components"):
-            each = self.count(one)
-            yield one, each
-            if one.get("choice") == "device":
-                for inner, number in self.components(str(one.get("name")), one, depth + 1):
+        for item in _listed(self.device(device, where), "components"):
+            each = self.count(item)
+            yield item, each
+            if item.get("choice") == "device":
+                for inner, number in self.components(str(item.get("name")), item, depth + 1):
                     yield inner, each * number
 
     def expanded(self, end: Any) -> Iterator[tuple[Vertex, str, str]]:  # noqa: ANN401 - as above
@@ -155,11 +155,11 @@ class _Reader:
                 raise self.fail(edge, f"scheme {edge['scheme']!r}; read are one2one, many2many")
             rate = self.rate(edge)
             ends = pairs(self.expanded(edge.get("ep1")), self.expanded(edge.get("ep2")))
-            for (one, near, near_kind), (other, far, far_kind) in islice(ends, MOST_EDGES + 1):
-                graph.links[one].append((near, other, rate))
-                graph.links[other].append((far, one, rate))
-                ports[one] |= {near: other} if near_kind in _NICS else {}
-                ports[other] |= {far: one} if far_kind in _NICS else {}
+            for (end, near, near_kind), (other, far, far_kind) in islice(ends, MOST_EDGES + 1):
+                graph.links[end].append((near, other, rate))
+                graph.links[other].append((far, end, rate))
+                ports[end] |= {near: other} if near_kind in _NICS else {}
+                ports[other] |= {far: end} if far_kind in _NICS else {}
                 count += 1
             if count > MOST_EDGES:
                 raise self.fail(edge, f"more than {MOST_EDGES:,} edges in all")
@@ -168,11 +168,11 @@ class _Reader:
 
 def _listed(part: Any, key: str) -> list[Any]:  # noqa: ANN401 - any document
     rows = part.get(key) if isinstance(part, dict) else None
-    return [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def _by_name(part: Any, key: str) -> dict[str, Any]:  # noqa: ANN401 - any document
-    return {str(one.get("name")): one for one in _listed(part, key)}
+    return {str(item.get("name")): item for item in _listed(part, key)}
 
 
 def _reads(value: Any, lines: Lines) -> Described:  # noqa: ANN401 - any document
@@ -184,9 +184,9 @@ def _reads(value: Any, lines: Lines) -> Described:  # noqa: ANN401 - any documen
         _by_name(value, "links"),
     )
     hosts = {
-        name: one for name, one in reader.instances.items()
+        name: instance for name, instance in reader.instances.items()
         if any(part.get("choice") == _GPUS
-               for part, _ in reader.components(str(one.get("device")), one))
+               for part, _ in reader.components(str(instance.get("device")), instance))
     }  # fmt: skip
     if not hosts:
         raise reader.fail(
@@ -217,8 +217,8 @@ def _described(
 ) -> Described:
     name = hosts[0][0]
     parts = list(reader.components(str(reader.instances[name].get("device")), value))
-    gpus = [(one, count) for one, count in parts if one.get("choice") == _GPUS]
-    nics = [one for one, _ in parts if one.get("choice") in _NICS]
+    gpus = [(part, count) for part, count in parts if part.get("choice") == _GPUS]
+    nics = [part for part, _ in parts if part.get("choice") in _NICS]
     tiers = _tiers(graph, set(hosts))
     rates = {rate for host in hosts for _, _, rate in graph.links[host]}
     return Described(
@@ -239,7 +239,7 @@ def _tiers(graph: _Graph, hosts: set[Vertex]) -> list[set[Vertex]]:
     tiers: list[set[Vertex]] = []
     seen, last = set(hosts), set(hosts)
     while last:
-        last = {other for one in last for _, other, _ in graph.links[one]} - seen
+        last = {other for pair in last for _, other, _ in graph.links[pair]} - seen
         seen |= last
         tiers += [last] if last else []
     return tiers
@@ -256,7 +256,7 @@ def _topology(
     for host in hosts:
         for number, port in enumerate(sorted(ports[host])):
             rails[ports[host][port]].add(number)
-    railed = len(ports[hosts[0]]) > 1 and all(len(one) == 1 for one in rails.values())
+    railed = len(ports[hosts[0]]) > 1 and all(len(rail) == 1 for rail in rails.values())
     kinds = {1: "leaf_spine", 2: "leaf_spine"}
     found: dict[str, Any] = {
         "kind": "rail_optimized" if railed else kinds.get(len(tiers), "fat_tree")
@@ -266,11 +266,13 @@ def _topology(
         tiers[:-1], ("oversubscription", "pod_oversubscription"), strict=False
     ):
         above = tiers[tiers.index(tier) + 1]
-        ratios = [graph.rate(one, below) / up for one in tier if (up := graph.rate(one, above))]
+        ratios = [
+            graph.rate(pair, below) / up for pair in tier if (up := graph.rate(pair, above))
+        ]
         if ratios and max(ratios) > 1:
             found[key] = max(ratios)
         below = tier
-    widest = max((len(graph.links[one]) for tier in tiers for one in tier), default=0)
+    widest = max((len(graph.links[pair]) for tier in tiers for pair in tier), default=0)
     if len({rate for ends in graph.links.values() for _, _, rate in ends}) == 1 < widest:
         found["switch_ports"] = widest
     return found

@@ -44,7 +44,11 @@ def _reads(value: Any, lines: Lines) -> Described:  # noqa: ANN401 - any documen
     machine = value["topology"]
     devices = list(_devices(machine, lines))
     info = dict(_infos(machine))
-    gpus = [one for one in devices if one.kind in _GPU_CLASSES and one.vendor in _GPU_VENDORS]
+    gpus = [
+        device
+        for device in devices
+        if device.kind in _GPU_CLASSES and device.vendor in _GPU_VENDORS
+    ]
     if not gpus:
         raise Malformed(
             "holds no GPU; run lstopo on a host with GPUs, without --no-io, as lstopo --of xml",
@@ -56,7 +60,7 @@ def _reads(value: Any, lines: Lines) -> Described:  # noqa: ANN401 - any documen
             "holds no RDMA device (OSDev of OpenFabrics); load the driver and run lstopo again",
             lines.get(id(machine), 1),
         )
-    slowest = min(one.bytes_per_s for one in nics)
+    slowest = min(nic.bytes_per_s for nic in nics)
     infiniband = nics[0].kind == _INFINIBAND_CLASS
     return Described(
         name=info.get("HostName", "host"), gpu=gpus[0].title, gpus=len(gpus),
@@ -76,9 +80,9 @@ def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - any document
 
 def _infos(element: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any document
     """Yield names and values of the info elements of the machine and what it holds."""
-    for one in _listed(element.get("info") if isinstance(element, dict) else None):
-        if isinstance(one, dict):
-            yield str(one.get("name")), str(one.get("value"))
+    for item in _listed(element.get("info") if isinstance(element, dict) else None):
+        if isinstance(item, dict):
+            yield str(item.get("name")), str(item.get("value"))
     for below in _listed(element.get("object") if isinstance(element, dict) else None):
         if isinstance(below, dict) and below.get("type") in {"Machine", "Package"}:
             yield from _infos(below)
@@ -140,13 +144,13 @@ def _compute_nics(devices: Sequence[_Device], gpus: Sequence[_Device]) -> list[_
 
     Where some share a PCIe switch with a GPU, the others are for storage.
     """
-    rdma = [one for one in devices if one.rdma]
+    rdma = [device for device in devices if device.rdma]
     if not rdma:
         return []
-    usual = Counter((one.title, one.bytes_per_s) for one in rdma).most_common(1)[0][0]
-    nics = [one for one in rdma if (one.title, one.bytes_per_s) == usual]
-    near = {one.address: max(_closeness(_shared(one, gpu)[1]) for gpu in gpus) for one in nics}
-    return [one for one in nics if near[one.address] == max(near.values())][: len(gpus)]
+    usual = Counter((device.title, device.bytes_per_s) for device in rdma).most_common(1)[0][0]
+    nics = [device for device in rdma if (device.title, device.bytes_per_s) == usual]
+    near = {nic.address: max(_closeness(_shared(nic, gpu)[1]) for gpu in gpus) for nic in nics}
+    return [nic for nic in nics if near[nic.address] == max(near.values())][: len(gpus)]
 
 
 def _closeness(place: str) -> int:

@@ -21,7 +21,7 @@ def _reads(document: Any, title: str, scribe: Scribe) -> bool:  # noqa: ANN401 -
     """Record what one rank was doing; return whether the document is of this kind."""
     if not isinstance(document, dict) or not isinstance(document.get("entries"), list):
         return False
-    entries = [one for one in document["entries"] if isinstance(one, dict)]
+    entries = [entry for entry in document["entries"] if isinstance(entry, dict)]
     if entries and not {"profiling_name", "state", "collective_seq_id"} & entries[0].keys():
         return False
     rank = _rank(document, title)
@@ -41,7 +41,7 @@ def _record(
     entries: list[dict[str, Any]], rank: str, document: Mapping[str, Any], scribe: Scribe
 ) -> None:
     key = {"rank": rank}
-    waiting = next((one for one in entries if str(one.get("state")) in _OPEN), None)
+    waiting = next((entry for entry in entries if str(entry.get("state")) in _OPEN), None)
     last = waiting or (entries[-1] if entries else {})
     text = f"{last.get('profiling_name', '')} #{last.get('collective_seq_id', '')}"
     line = Line(1, f"rank {rank}: {text} {last.get('state', '')}", b"")

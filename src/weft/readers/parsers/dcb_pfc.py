@@ -14,7 +14,7 @@ def _read(lines: Lines, scribe: Scribe) -> None:
     for line in lines:
         if line.text.lstrip().startswith("prio-pfc"):
             _state(
-                {one for one, said in _SWITCHED.findall(line.text) if said == "on"},
+                {found for found, said in _SWITCHED.findall(line.text) if said == "on"},
                 line,
                 scribe,
             )
@@ -23,7 +23,7 @@ def _read(lines: Lines, scribe: Scribe) -> None:
 
 
 def _state(lossless: set[str], line: Line, scribe: Scribe) -> None:
-    value = tuple("1" if str(one) in lossless else "0" for one in range(8))
+    value = tuple("1" if str(number) in lossless else "0" for number in range(8))
     scribe.state("interface.pfc", value, line, {})
 
 

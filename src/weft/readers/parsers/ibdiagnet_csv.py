@@ -112,7 +112,7 @@ def _largest(column: str, *ends: Row) -> float:
     shared = [
         value
         for bit, value in meanings.items()
-        if all(_bits(one, column) & bit for one in ends)
+        if all(_bits(end, column) & bit for end in ends)
     ]
     return float(max(shared, default=0.0))
 

@@ -56,10 +56,10 @@ class _Section:
         """Return what it holds as JSON would; note the lines of objects."""
         found = []
         for member in self.members:
-            lines = [one.line for one in member.values() if isinstance(one, _Section)]
+            lines = [item.line for item in member.values() if isinstance(item, _Section)]
             plain = {
-                name: one.plain(places) if isinstance(one, _Section) else one
-                for name, one in member.items()
+                name: item.plain(places) if isinstance(item, _Section) else item
+                for name, item in member.items()
             }
             places[id(plain)] = member.get("", 0) or min(lines, default=self.line)
             plain.pop("", None)
@@ -102,13 +102,13 @@ def _sections(lines: Lines) -> _Section:
             outer.add(_camel(str(pair["name"])), inner)
             above.append(inner)
         elif not outer.members and len(titles := _GAPS.split(text)) > 1:
-            outer.titles = [_camel(str(one)) for one in titles]
+            outer.titles = [_camel(str(title)) for title in titles]
     return above[0]
 
 
 def _row(section: _Section, text: str, line: Line) -> None:
     """Add a row of a table; its last column may be empty."""
-    cells = [str(one) for one in _GAPS.split(text, len(section.titles) - 1)]
+    cells = [str(part) for part in _GAPS.split(text, len(section.titles) - 1)]
     if not _RULE.search(text):
         row = dict(zip(section.titles, cells, strict=False))
         section.members.append({**row, "": line.number})
@@ -133,7 +133,7 @@ def _camel(name: str) -> str:
     """
     first, *rest = name.split(" ")
     first = first.lower() if first.isupper() else first[:1].lower() + first[1:]
-    return first + "".join(one[:1].upper() + one[1:] for one in rest)
+    return first + "".join(text[:1].upper() + text[1:] for text in rest)
 
 
 kubectl_describe = Parser(

@@ -20,10 +20,10 @@ def _read(lines: Lines, scribe: Scribe) -> None:
     titles: list[str] = []
     rows: list[tuple[str, dict[str, str], Line]] = []
     for line in lines:
-        cells = [one.strip() for one in _TABS.split(line.text)]
-        cells = [one for one in cells if one]
+        cells = [part.strip() for part in _TABS.split(line.text)]
+        cells = [cell for cell in cells if cell]
         if not titles:
-            titles = [one for one in cells if _GPU.search(one) or _NIC.search(one)]
+            titles = [cell for cell in cells if _GPU.search(cell) or _NIC.search(cell)]
         elif cells and _GPU.search(cells[0]) and len(cells) > len(titles):
             paths = dict(zip(titles, cells[1:], strict=False))
             rows.append((cells[0].removeprefix("GPU"), paths, line))

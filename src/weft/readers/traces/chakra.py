@@ -68,7 +68,7 @@ def _rows(value: Any) -> list[Any] | None:  # noqa: ANN401 - any JSON
         return rows if isinstance(rows, list) else None
     if not isinstance(value, list):
         return None
-    nodes = [one for one in value if isinstance(one, dict) and "id" in one]
+    nodes = [item for item in value if isinstance(item, dict) and "id" in item]
     return nodes or None
 
 
@@ -79,12 +79,12 @@ def _reads(document: Document) -> Traced:
     places = {node.number: place for place, node in enumerate(kept)}
     if len(places) < len(kept):
         raise Malformed("two nodes have the same id; one trace is one rank")
-    missing = sum(one not in places for node in kept for one in node.deps)
+    missing = sum(dep not in places for node in kept for dep in node.deps)
     spans = tuple(
         Span(
             name=node.name[:200], begin_s=node.begin * _MICROSECOND,
             length_s=node.length * _MICROSECOND, lane=_lane(node),
-            after=tuple(places[one] for one in node.deps if one in places), call=_call(node),
+            after=tuple(places[dep] for dep in node.deps if dep in places), call=_call(node),
         )
         for node in kept
     )  # fmt: skip
@@ -141,10 +141,10 @@ def _json_node(row: Any) -> _Node:  # noqa: ANN401 - any JSON
         key: value for key, value in row.items() if not isinstance(value, list | dict)
     }
     listed = row.get("attr")
-    for one in listed if isinstance(listed, list) else ():
-        if isinstance(one, dict):
-            values = [value for key, value in one.items() if key not in {"name", "docString"}]
-            attributes[str(one.get("name"))] = values[0] if values else None
+    for item in listed if isinstance(listed, list) else ():
+        if isinstance(item, dict):
+            values = [value for key, value in item.items() if key not in {"name", "docString"}]
+            attributes[str(item.get("name"))] = values[0] if values else None
     kind = flat.get("nodetype", flat.get("type", 0))
     deps = flat.get("datadeps")
     try:
@@ -155,7 +155,7 @@ def _json_node(row: Any) -> _Node:  # noqa: ANN401 - any JSON
         return _Node(
             number=int(flat["id"]), name=str(flat.get("name", "")),
             kind=_KINDS[kind] if isinstance(kind, str) else int(kind),
-            deps=tuple(int(one) for one in deps or ()), begin=begin, length=length,
+            deps=tuple(int(dep) for dep in deps or ()), begin=begin, length=length,
             attributes={key: _number(value) for key, value in attributes.items()},
         )  # fmt: skip
     except Malformed:
@@ -200,7 +200,9 @@ def _proto_node(data: bytes) -> _Node:
             single[number] = value
     name = single.get(_NAME, b"")
     numbers = {key: single.get(key, 0) for key in (_ID, _TYPE, _BEGIN, _LENGTH)}
-    if not isinstance(name, bytes) or any(isinstance(one, bytes) for one in numbers.values()):
+    if not isinstance(name, bytes) or any(
+        isinstance(number, bytes) for number in numbers.values()
+    ):
         raise Malformed("a node has a field of another type than the Chakra schema")
     return _Node(
         number=numbers[_ID], name=name.decode("utf-8", "replace"), kind=numbers[_TYPE],

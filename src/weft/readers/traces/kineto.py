@@ -58,23 +58,23 @@ class _Event:
 
 def _reads(document: Document) -> Traced:
     value = document.value
-    events = [one for one in value["traceEvents"] if isinstance(one, dict)]
+    events = [item for item in value["traceEvents"] if isinstance(item, dict)]
     info = value.get("distributedInfo")
     info = info if isinstance(info, dict) else {}
     groups = _groups(info)
-    found = [_event(one, groups) for one in events if _is_on_gpu(one)]
+    found = [_event(event, groups) for event in events if _is_on_gpu(event)]
     on_gpu = bool(found)
     if not on_gpu:
-        found = [_event(one, groups) for one in _host_spans(events)]
-    found.sort(key=lambda one: (one.span.begin_s, one.span.length_s))
-    syncs = [_args(one) for one in events if one.get("name") == _SYNC]
+        found = [_event(span, groups) for span in _host_spans(events)]
+    found.sort(key=lambda event: (event.span.begin_s, event.span.length_s))
+    syncs = [_args(event) for event in events if event.get("name") == _SYNC]
     after = _after(found, syncs)
     spans = tuple(
-        replace(one.span, after=tuple(sorted(after.get(place, ()))))
-        for place, one in enumerate(found)
+        replace(event.span, after=tuple(sorted(after.get(place, ()))))
+        for place, event in enumerate(found)
     )
     notes = () if on_gpu else (HOST_ALONE,)
-    steps = {one.get("name") for one in events if str(one.get("name")).startswith(_STEP)}
+    steps = {event.get("name") for event in events if str(event.get("name")).startswith(_STEP)}
     return Traced(
         source=document.name, rank=_whole(info.get("rank")),
         ranks=_whole(info.get("world_size")),
@@ -97,7 +97,7 @@ def _groups(info: Mapping[str, Any]) -> Groups:
     found: Groups = {}
     for row in rows if isinstance(rows, list) else ():
         ranks = row.get("ranks") if isinstance(row, dict) else None
-        if isinstance(ranks, list) and ranks and all(type(one) is int for one in ranks):
+        if isinstance(ranks, list) and ranks and all(type(rank) is int for rank in ranks):
             found[str(row.get("pg_name", ""))] = tuple(ranks)
     return found
 
@@ -109,15 +109,15 @@ def _is_on_gpu(event: Mapping[str, Any]) -> bool:
 def _host_spans(events: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """Yield the spans of gloo, and of each thread the operators within no other."""
     ends: dict[object, float] = {}
-    whole = [one for one in events if one.get("ph") == "X"]
-    for one in sorted(whole, key=lambda event: (_time(event, "ts"), -_time(event, "dur"))):
-        name, thread = str(one.get("name")), str(one.get("tid"))
+    whole = [event for event in events if event.get("ph") == "X"]
+    for row in sorted(whole, key=lambda event: (_time(event, "ts"), -_time(event, "dur"))):
+        name, thread = str(row.get("name")), str(row.get("tid"))
         if name.startswith(_GLOO):
-            yield {**one, "tid": name}
-        elif one.get("cat") == "cpu_op" and _time(one, "ts") >= ends.get(thread, -math.inf):
-            ends[thread] = _time(one, "ts") + _time(one, "dur")
+            yield {**row, "tid": name}
+        elif row.get("cat") == "cpu_op" and _time(row, "ts") >= ends.get(thread, -math.inf):
+            ends[thread] = _time(row, "ts") + _time(row, "dur")
             if not name.startswith("c10d::") and "c10d" not in name:
-                yield one
+                yield row
 
 
 def _time(event: Mapping[str, Any], key: str) -> float:
@@ -174,7 +174,7 @@ def _gloo_call(name: str, args: Mapping[str, Any]) -> Call:
     )
     size = 0.0
     for shape, kind in zip(shapes, kinds, strict=False):
-        if isinstance(shape, list) and shape and all(type(one) is int for one in shape):
+        if isinstance(shape, list) and shape and all(type(item) is int for item in shape):
             size += math.prod(shape) * _element_bytes(kind)
     return Call(operation=name.removeprefix(_GLOO), input_bytes=size)
 
@@ -196,7 +196,7 @@ def _ranks(text: object, size: object) -> tuple[int, ...]:
     """
     if isinstance(text, list):
         text = json.dumps(text)
-    numbers = [int(one) for one in _NUMBER.findall(str(text or ""))]
+    numbers = [int(found) for found in _NUMBER.findall(str(text or ""))]
     if len(numbers) > 2 and "..." in str(text) and isinstance(size, int):  # noqa: PLR2004
         numbers = numbers[:-1] + list(
             range(numbers[-2] + numbers[1] - numbers[0], numbers[-1] + 1,
@@ -209,19 +209,19 @@ def _after(found: list[_Event], syncs: list[Mapping[str, Any]]) -> dict[int, set
     """Return by place what each span had to wait for, as launches and recorded waits tell."""
     after: dict[int, set[int]] = {}
     by_lane: dict[str, list[tuple[int, int]]] = {}
-    for place, one in enumerate(found):
-        if one.launch >= 0:
-            by_lane.setdefault(one.span.lane, []).append((one.launch, place))
+    for place, event in enumerate(found):
+        if event.launch >= 0:
+            by_lane.setdefault(event.span.lane, []).append((event.launch, place))
     for lane in by_lane.values():
         lane.sort()
     computing = sorted(
-        (one.launch, place)
-        for place, one in enumerate(found)
-        if one.launch >= 0 and one.span.call is None
+        (event.launch, place)
+        for place, event in enumerate(found)
+        if event.launch >= 0 and event.span.call is None
     )
-    for place, one in enumerate(found):
-        if one.span.call is not None and one.launch >= 0:
-            at = bisect_left(computing, (one.launch, -1)) - 1
+    for place, event in enumerate(found):
+        if event.span.call is not None and event.launch >= 0:
+            at = bisect_left(computing, (event.launch, -1)) - 1
             if at >= 0:
                 after.setdefault(place, set()).add(computing[at][1])
     for sync in syncs:

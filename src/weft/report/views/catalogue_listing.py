@@ -14,7 +14,7 @@ def _page(result: CatalogueListing) -> Page:
     """Return all devices of one kind, or each kind with the first of its devices."""
     devices: Columns = {"name": "name", "device": "title", "figures": "figures",
                         "weak": lambda entry: str(entry.weak or "-")}  # fmt: skip
-    kinds = [list(group) for _, group in groupby(result.entries, key=lambda one: one.kind)]
+    kinds = [list(group) for _, group in groupby(result.entries, key=lambda entry: entry.kind)]
     tables = [
         table(entries, devices, title=entries[0].kind, notes=(NOTE,)) for entries in kinds
     ]
@@ -24,7 +24,7 @@ def _page(result: CatalogueListing) -> Page:
         return Page(title=title, blocks=(*tables, NEXT), footer=footer)
     summary: Columns = {
         "kind": lambda entries: entries[0].kind, "devices": lambda entries: str(len(entries)),
-        "such as": lambda entries: listed([one.name for one in entries], MOST_NAMES),
+        "such as": lambda entries: listed([entry.name for entry in entries], MOST_NAMES),
     }  # fmt: skip
     return Page(
         title=title, answer=(table(kinds, summary, left=(0, 2)), NEXT), blocks=tuple(tables),

@@ -45,7 +45,7 @@ def exchange_s(
     if service.expert_exchange == "one_sided" and writes_remotely(path):
         return sum(_one_sided_s(path, wanted, size, constants) for size in sizes)
     times = [collective(cluster, Operation.ALL_TO_ALL, size, wanted.group) for size in sizes]
-    return sum(float(getattr(one.time_s, end)) for one in times)
+    return sum(float(getattr(time.time_s, end)) for time in times)
 
 
 def writes_remotely(path: Path) -> bool:

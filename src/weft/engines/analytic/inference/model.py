@@ -116,7 +116,7 @@ def serve(
     moved = [(at(low), at(high)) for low, high in _variants()]
 
     def estimate(pick: Callable[[Speeds], float]) -> Estimate:
-        return _banded(pick(nominal), [(pick(one), pick(other)) for one, other in moved])
+        return _banded(pick(nominal), [(pick(speeds), pick(other)) for speeds, other in moved])
 
     return Service(
         **{name: estimate(attrgetter(name)) for name in _ESTIMATED},
@@ -168,14 +168,14 @@ def constants() -> Mapping[str, Estimate]:
 
 def knobs() -> Knobs:
     """Return every uncertain input at its value."""
-    return Knobs(constants={name: one.value for name, one in constants().items()})
+    return Knobs(constants={name: constant.value for name, constant in constants().items()})
 
 
 def _variants() -> Iterator[tuple[Knobs, Knobs]]:
     """Yield both ends of each input, one input at a time."""
     middle = knobs()
-    for name, one in constants().items():
-        low, high = ({**middle.constants, name: end} for end in (one.low, one.high))
+    for name, constant in constants().items():
+        low, high = ({**middle.constants, name: end} for end in (constant.low, constant.high))
         yield replace(middle, constants=low), replace(middle, constants=high)
     yield replace(middle, collective="low"), replace(middle, collective="high")
 

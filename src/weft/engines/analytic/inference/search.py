@@ -32,7 +32,7 @@ def resolve(cluster: Cluster, service: Inference) -> Inference:
         _raise_if_too_large(cluster, [found])
         return found
     tried = list(candidates(cluster, service))
-    fitting = [one for one in tried if fits(cluster, one)]
+    fitting = [inference for inference in tried if fits(cluster, inference)]
     if not fitting:
         _raise_if_too_large(cluster, tried)
     timed = list(_timed(cluster, fitting))
@@ -59,18 +59,23 @@ class Ways:
         """Return the ways of a service; no network asked about later is wider than this one."""
         if service.parallelism != "auto":
             return cls(((inf, resolve(cluster, service)),))
-        fitting = [one for one in candidates(cluster, service) if fits(cluster, one)]
-        ranked = [(found.tokens_per_s * SLACK, one) for one, found in _timed(cluster, fitting)]
+        fitting = [
+            candidate for candidate in candidates(cluster, service) if fits(cluster, candidate)
+        ]
+        ranked = [
+            (found.tokens_per_s * SLACK, inference)
+            for inference, found in _timed(cluster, fitting)
+        ]
         return cls(tuple(sorted(ranked, key=lambda pair: -pair[0])))
 
     def tokens_per_s(self, cluster: Cluster) -> float:
         """Return the tokens per second of the best way on one network; limits are not asked."""
         best, at = 0.0, knobs()
-        for bound, one in self.ranked:
+        for bound, inference in self.ranked:
             if bound <= best:
                 break
             with suppress(Infeasible):
-                best = max(best, speeds(cluster, one, at).tokens_per_s)
+                best = max(best, speeds(cluster, inference, at).tokens_per_s)
         if not best:
             raise Infeasible("no way to serve the model runs on this network")
         return best
@@ -81,9 +86,9 @@ def _timed(
 ) -> Iterator[tuple[Inference, Speeds]]:
     """Yield the services that the network can carry; hosts without NICs carry few."""
     at = knobs()
-    for one in services:
+    for service in services:
         with suppress(Infeasible):
-            yield one, speeds(cluster, one, at)
+            yield service, speeds(cluster, service, at)
 
 
 def candidates(cluster: Cluster, service: Inference) -> Iterator[Inference]:
@@ -113,7 +118,7 @@ def _raise_if_too_large(cluster: Cluster, tried: list[Inference]) -> None:
     room = gpu_memory_bytes(cluster)
     if not tried:
         raise Infeasible("no parallelism suits this model on these GPUs; change gpus")
-    best = min(tried, key=lambda one: sum(memory_bytes(one).values()))
+    best = min(tried, key=lambda item: sum(memory_bytes(item).values()))
     held = memory_bytes(best)
     if sum(held.values()) <= room:
         return

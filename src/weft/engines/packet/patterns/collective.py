@@ -68,7 +68,7 @@ def placed(
     elif placement == "scattered":
         network = work.fabric.graph
         leaf = network.leaf_of[hosts * network.layout.site.nics_per_host, 0]
-        turn = [int((leaf[:at] == one).sum()) for at, one in enumerate(leaf)]
+        turn = [int((leaf[:at] == item).sum()) for at, item in enumerate(leaf)]
         hosts = hosts[np.lexsort((leaf, turn))]
     gpus = work.fabric.cluster.host.gpus
     return [host * gpus + gpu for host in hosts.tolist() for gpu in range(per_host)]

@@ -70,10 +70,10 @@ def vrf_commands(router: Router) -> list[str]:
     for vrf in router.vrfs()[1:]:
         lines += [f"ip link add {vrf.name} type vrf table {FIRST_TABLE + vrf.tag}",
                   f"ip link set {vrf.name} up", _CLOSED % (FIRST_TABLE + vrf.tag)]  # fmt: skip
-        lines += [f"ip link set {port_name(one.port.number)} master {vrf.name}"
-                  for one in vrf.hosts]  # fmt: skip
-        for one in vrf.fabric:
-            parent = port_name(one.port.number)
+        lines += [f"ip link set {port_name(host.port.number)} master {vrf.name}"
+                  for host in vrf.hosts]  # fmt: skip
+        for link in vrf.fabric:
+            parent = port_name(link.port.number)
             name = f"{parent}.{vrf.tag}"
             lines += [f"ip link add link {parent} name {name} type vlan id {vrf.tag}",
                       f"ip link set {name} master {vrf.name} up"]  # fmt: skip

@@ -28,7 +28,7 @@ def _files(plan: Plan) -> Files:
     return switch_files(
         plan, "junos", "junos.conf", _port, vrf="mgmt_junos",
         lossless=lossless_of(plan, "junos"), listed=_listed,
-        most_ecmp=next(one for one in ECMP if one >= paths), no_loss_queue=NO_LOSS_QUEUE,
+        most_ecmp=next(name for name in ECMP if name >= paths), no_loss_queue=NO_LOSS_QUEUE,
         cnp_queue=CNP_QUEUE, fill_percent=FILL_PERCENT, control_percent=CONTROL_PERCENT,
     )  # fmt: skip
 

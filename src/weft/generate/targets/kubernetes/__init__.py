@@ -73,7 +73,7 @@ def _networks(plan: Plan) -> list[Manifest]:
     """Return the networks of every tenant; what several have is there once."""
     found: list[Manifest] = []
     for _, own in by_tenant(plan):
-        found += (one for one in of_mode(own, part_of(own).mode.text()) if one not in found)
+        found += (row for row in of_mode(own, part_of(own).mode.text()) if row not in found)
     return found
 
 
@@ -96,10 +96,18 @@ def _rails(plan: Plan) -> Iterator[tuple[int, str, list[dict[str, str]]]]:
     by_rail = sorted(rail_links(plan), key=lambda link: (link.rail, link.host))
     for rail, group in groupby(by_rail, key=lambda link: link.rail):
         links = list(group)
-        yield rail, str(spanned(links)), [
-            {"nodeName": one.name, "prefix": f"{one.gateway}/31", "gateway": str(one.gateway)}
-            for one in links
-        ]  # fmt: skip
+        yield (
+            rail,
+            str(spanned(links)),
+            [
+                {
+                    "nodeName": link.name,
+                    "prefix": f"{link.gateway}/31",
+                    "gateway": str(link.gateway),
+                }
+                for link in links
+            ],
+        )
 
 
 def _nodes(plan: Plan) -> Iterator[tuple[str, int, int, str]]:

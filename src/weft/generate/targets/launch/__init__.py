@@ -21,7 +21,7 @@ def _files(plan: Plan) -> Files:
         for name, what in HEADS.items():
             yield f"{tenant}/{name}" if tenant else name, text_of(
                 f"launch/{name}.j2", head=header(plan, what), port=PORT,
-                hosts=[naming.host(one, cluster.hosts) for one in hosts],
+                hosts=[naming.host(host, cluster.hosts) for host in hosts],
                 gpus=cluster.host.gpus, settings=plan.nccl.settings,
                 cloud=cloud_of(cluster), rails=rails,
             )  # fmt: skip

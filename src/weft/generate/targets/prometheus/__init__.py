@@ -50,26 +50,36 @@ Rule = Mapping[str, Any]
 
 def _files(plan: Plan) -> Files:
     chosen = alerts(plan)
-    expected = list(points(plan)) if any(one.observes == BUSBW for one in chosen) else []
+    expected = list(points(plan)) if any(alert.observes == BUSBW for alert in chosen) else []
     groups = [
         {"name": "weft-recorded", "interval": INTERVAL, "rules": list(_recorded(plan, chosen))},
         {"name": "weft-expected", "interval": INTERVAL, "rules": list(_expected(expected))},
         {"name": "weft-alerts", "interval": INTERVAL,
-         "rules": [_rule(plan, one) for one in chosen]},
+         "rules": [_rule(plan, alert) for alert in chosen]},
     ]  # fmt: skip
-    filled = {"groups": [one for one in groups if one["rules"]]}
+    filled = {"groups": [group for group in groups if group["rules"]]}
     yield "weft.rules.yml", _text(plan, "recording rules and alerts", filled)
     for name, document in cases(Fabric(plan=plan, chosen=chosen, expected=expected)).items():
         yield name, _text(plan, "tests of the rules (promtool test rules)", _shared(document))
     for what in ("Alertmanager", "Prometheus"):
         name = f"{what.lower()}.yml"
         [document] = manifests_of(
-            f"prometheus/{name}.j2", interval=INTERVAL, cluster=plan.names.cluster.text(),
+            f"prometheus/{name}.j2",
+            interval=INTERVAL,
+            cluster=plan.names.cluster.text(),
             # Every exporter that runs on hosts.
-            ports={one.job: one.port for one in exporters().values() if "host" in one.labels},
-            severities=[one for one in SEVERITIES if any(a.severity == one for a in chosen)],
+            ports={
+                exporter.job: exporter.port
+                for exporter in exporters().values()
+                if "host" in exporter.labels
+            },
+            severities=[
+                severity
+                for severity in SEVERITIES
+                if any(a.severity == severity for a in chosen)
+            ],
             inhibit_rules=list(_inhibit_rules(chosen)),
-        )  # fmt: skip
+        )
         yield name, _text(plan, what, document)
     hosts = plan.cluster.hosts
     targets = [{"targets": [naming.host(number, hosts) for number in range(hosts)]}]
@@ -81,8 +91,8 @@ def _shared(document: dict[str, Any]) -> dict[str, Any]:
     known: dict[tuple[str, str], dict[str, str]] = {}
     for test in document["tests"]:
         test["input_series"] = [
-            known.setdefault((one["series"], one["values"]), one)
-            for one in test["input_series"]
+            known.setdefault((item["series"], item["values"]), item)
+            for item in test["input_series"]
         ]
     return document
 
@@ -93,18 +103,18 @@ def _text(plan: Plan, what: str, document: Mapping[str, Any]) -> str:
 
 
 def _recorded(plan: Plan, chosen: Sequence[Alert]) -> Iterator[Rule]:
-    extra = [f"[[{BUSBW}:avg]]"] if any(one.observes == BUSBW for one in chosen) else []
-    for one in series_of([*(alert.expr for alert in chosen), *extra, *expressions(plan)]):
-        yield {"record": one.record, "expr": one.expr(key_of(plan))}
+    extra = [f"[[{BUSBW}:avg]]"] if any(alert.observes == BUSBW for alert in chosen) else []
+    for series in series_of([*(alert.expr for alert in chosen), *extra, *expressions(plan)]):
+        yield {"record": series.record, "expr": series.expr(key_of(plan))}
 
 
 def _expected(expected: Sequence[Point]) -> Iterator[Rule]:
     """Yield expected values, measured values by size, and which of them are too low."""
     if not expected:
         return
-    for one in expected:
-        yield {"record": EXPECTED, "expr": f"vector({one.busbw_bytes_per_s.low:.4g})",
-               "labels": one.labels}  # fmt: skip
+    for point in expected:
+        yield {"record": EXPECTED, "expr": f"vector({point.busbw_bytes_per_s.low:.4g})",
+               "labels": point.labels}  # fmt: skip
     measured = recorded(f"[[{BUSBW}:avg]]")
     for size_mib in SIZES_MIB:
         yield {
@@ -163,7 +173,7 @@ def _inhibit_rules(chosen: Sequence[Alert]) -> Iterator[dict[str, Any]]:
 
 def _shared_place(source: Alert, target: Alert) -> tuple[str, ...]:
     """Return the labels that say that two alerts are about the same place."""
-    kinds = {one.observes.partition(".")[0] for one in (source, target)}
+    kinds = {alert.observes.partition(".")[0] for alert in (source, target)}
     if kinds & {"collective", "ib", "queue", "switch_port", "ras", "rank"}:
         return ("cluster",)
     return ("cluster", "instance", "gpu") if kinds == {"gpu"} else ("cluster", "instance")

@@ -41,7 +41,7 @@ class Fabric:
     def attributes(self) -> tuple[str, ...]:
         """Return the attributes that the rules read."""
         busbw = "collective.busbw"
-        jobs = [busbw] if any(one.observes == busbw for one in self.chosen) else []
+        jobs = [busbw] if any(alert.observes == busbw for alert in self.chosen) else []
         asked = [*(alert.expr for alert in self.chosen), *expressions(self.plan)]
         used = [series.attribute for series in series_of(asked)]
         return tuple(dict.fromkeys([*used, *jobs]))
@@ -52,7 +52,7 @@ def cases(fabric: Fabric) -> dict[str, dict[str, Any]]:
     files: dict[str, list[Any]] = {MINUTELY: [_healthy(fabric)]}
     for alert in fabric.chosen:
         tests = files.setdefault(alert.interval, [])
-        tests += [_test(fabric, alert, one) for one in ("fault", "alike")]
+        tests += [_test(fabric, alert, name) for name in ("fault", "alike")]
     return {
         f"weft-{interval}.test.yml": {
             "rule_files": ["weft.rules.yml"],
@@ -78,12 +78,14 @@ def _test(fabric: Fabric, alert: Alert, which: str) -> dict[str, Any]:
     raised = [alert.name, *alert.also] if which == "fault" else list(alert.alike_also)
     step = _minutes(alert.interval)
     length = _minutes(alert.at) // step + 1
-    names = {one.name for one in fabric.chosen}
+    names = {alert.name for alert in fabric.chosen}
     return {
         "name": f"{alert.name}: {about}",
         "interval": alert.interval,
         "input_series": list(_input(fabric, told, length, step)),
-        "promql_expr_test": [_firing(alert.at, sorted(one for one in raised if one in names))],
+        "promql_expr_test": [
+            _firing(alert.at, sorted(text for text in raised if text in names))
+        ],
     }
 
 
@@ -96,7 +98,7 @@ def _firing(at: str, names: Sequence[str]) -> dict[str, Any]:
     return {
         "expr": 'count by (alertname) (ALERTS{alertstate="firing"}) > bool 0',
         "eval_time": at,
-        "exp_samples": [{"labels": f'{{alertname="{one}"}}', "value": 1} for one in names],
+        "exp_samples": [{"labels": f'{{alertname="{name}"}}', "value": 1} for name in names],
     }
 
 
@@ -142,7 +144,7 @@ def _places(fabric: Fabric, attribute: str) -> Iterator[dict[str, str]]:
     host = fabric.plan.names.first_host.text()
     point = _judged(fabric.expected)
     if kind == "collective" and point is not None:
-        shared = {name: one for name, one in point.labels.items() if name != "size"}
+        shared = {name: label for name, label in point.labels.items() if name != "size"}
         yield {**shared, "instance": host, "comm_name": "dp", "slurm_job_id": "1",
                "message_size": SIZE_RANGE}  # fmt: skip
     elif kind in {"switch_port", "queue"}:
@@ -151,12 +153,12 @@ def _places(fabric: Fabric, attribute: str) -> Iterator[dict[str, str]]:
     elif kind == "job":
         yield {label: f"{label}-0" for label in own.values()}
     else:
-        yield from ({"instance": host, **one} for one in _parts(fabric.plan, kind))
+        yield from ({"instance": host, **part} for part in _parts(fabric.plan, kind))
 
 
 def _parts(plan: Plan, kind: str) -> Iterator[dict[str, str]]:
     if kind == "port":
-        yield from ({"device": one, "port": "1"} for one in plan.names.device_list())
+        yield from ({"device": text, "port": "1"} for text in plan.names.device_list())
     elif kind == "gpu":
         yield from ({"gpu": str(number)} for number in range(2))
     else:
@@ -165,7 +167,7 @@ def _parts(plan: Plan, kind: str) -> Iterator[dict[str, str]]:
 
 def _judged(expected: Sequence[Point]) -> Point | None:
     """Return the expected value that the series of a job are made from."""
-    return next((one for one in expected if one.labels["size"] == SIZE), None)
+    return next((point for point in expected if point.labels["size"] == SIZE), None)
 
 
 def _labels(place: Mapping[str, str]) -> str:
@@ -186,8 +188,8 @@ def _written(text: str, letters: Mapping[str, float], length: int, step: int) ->
     """Return values as promtool reads them; the last one is held to the end."""
     parts = text.split()
     return " ".join(
-        _part(one, letters, length if number == len(parts) - 1 else 0, step)
-        for number, one in enumerate(parts)
+        _part(part, letters, length if number == len(parts) - 1 else 0, step)
+        for number, part in enumerate(parts)
     )
 
 

@@ -61,7 +61,10 @@ def _blocks(plan: Plan) -> dict[str, object]:
     """Return a block a rack: a job that fits into one stays in its NVLink domain."""
     network, hosts, trays = layout(plan.cluster), plan.cluster.hosts, _machines(plan)
     unit = min(network.hosts_per_unit, hosts)
-    racks = [(naming.host(one, hosts), _nodes(plan, one, one + 1)) for one in range(hosts)]
+    racks = [
+        (naming.host(number, hosts), _nodes(plan, number, number + 1))
+        for number in range(hosts)
+    ]
     sizes = dict.fromkeys((trays, trays << (unit.bit_length() - 1)))
     return {"racks": racks, "sizes": list(sizes)}
 
@@ -74,7 +77,7 @@ def _tree(plan: Plan) -> dict[str, object]:
     switches = [(_one("pod", n), _listed("unit", *below)) for n, below in enumerate(pods)]
     if len(pods) > 1:
         switches.append(("fabric", _listed("pod", 0, len(pods))))
-    lowest = [(_one("unit", n), names.hosts_list(*one, hosts)) for n, one in enumerate(units)]
+    lowest = [(_one("unit", n), names.hosts_list(*unit, hosts)) for n, unit in enumerate(units)]
     return {"racks": (), "units": lowest, "switches": switches}
 
 

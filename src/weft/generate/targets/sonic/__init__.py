@@ -86,7 +86,7 @@ def _dump(tables: Mapping[str, Table]) -> str:
 def _rows(table: Table) -> Iterator[str]:
     for key, fields in table.items():
         inside = ",\n".join(
-            f"   {_quoted(name)}: {_value(one)}" for name, one in fields.items()
+            f"   {_quoted(name)}: {_value(field)}" for name, field in fields.items()
         )
         yield f"  {_quoted(key)}: " + (f"{{\n{inside}\n  }}" if inside else "{}")
 
@@ -102,20 +102,20 @@ def _switch(case: _Case, router: Router) -> dict[str, Table]:
     return texts_in(
         "sonic/switch.yaml.j2", case=case, router=router, role=ROLES[router.switch.tier],
         underlay=underlay_of(case.plan), prefix=PREFIX, own_routes=OWN_ROUTES,
-        across=any(one.across for one in router.fabric), vrfs=router.vrfs(), groups=_groups,
+        across=any(link.across for link in router.fabric), vrfs=router.vrfs(), groups=_groups,
         name_of=_vrf, site=site_text(case.plan, router, "mgmt"),
     )  # fmt: skip
 
 
 def _groups(vrf: Vrf) -> list[str]:
-    return [GROUP, *([ACROSS] if any(one.across for one in vrf.fabric) else ())]
+    return [GROUP, *([ACROSS] if any(link.across for link in vrf.fabric) else ())]
 
 
 def _ports(case: _Case, router: Router) -> dict[str, Table]:
     link = case.plan.link
     assert link.switch_mtu_bytes is not None, "an Ethernet plan has the MTU of its switches"
     mtu, speed = link.switch_mtu_bytes.text(), str(case.rate * 1000)
-    devices = {one.port.number: one.device for one in router.hosts}
+    devices = {host.port.number: host.device for host in router.hosts}
     table, neighbours = {}, {}
     for port in router.switch.ports:
         name = case.port(port.number)
@@ -144,19 +144,19 @@ def _links(case: _Case, router: Router) -> dict[str, Table]:
         of = {"vrf_name": _vrf(host.tenant)} if host.tenant else {}
         interfaces |= {name: of, f"{name}|{host.address}/{PREFIX}": {}}
     local = {"ipv6_use_link_local_only": "enable"}
-    interfaces |= {case.port(one.port.number): local for one in router.fabric}
+    interfaces |= {case.port(link.port.number): local for link in router.fabric}
     peers: Table = {}
     inside: Table = {}
     for vrf in router.vrfs():
         name = _vrf(vrf.name)
-        for one in vrf.fabric:
-            port = case.port(one.port.number)
-            peer = str(one.peer_address) if vrf.tag else port
-            peers[f"{name}|{peer}"] = {"peer_group_name": ACROSS if one.across else GROUP}
+        for link in vrf.fabric:
+            port = case.port(link.port.number)
+            peer = str(link.peer_address) if vrf.tag else port
+            peers[f"{name}|{peer}"] = {"peer_group_name": ACROSS if link.across else GROUP}
             if vrf.tag:
                 own = {"vrf_name": name, "vlan": str(vrf.tag), "admin_status": "up"}
                 sub = f"{port}.{vrf.tag}"
-                inside |= {sub: own, f"{sub}|{one.address}/{PREFIX}": {}}
+                inside |= {sub: own, f"{sub}|{link.address}/{PREFIX}": {}}
     return {"INTERFACE": interfaces, "VLAN_SUB_INTERFACE": inside, "BGP_NEIGHBOR": peers}
 
 
@@ -227,7 +227,7 @@ def _refuses(plan: Plan) -> str | None:
             "needs platform, cages, lanes and breakout modes from its platform.json"
         )
     if rate not in known.breakouts:
-        able = ", ".join(f"{one}" for one in known.breakouts)
+        able = ", ".join(f"{breakout}" for breakout in known.breakouts)
         return f"sonic knows the hwsku of {switch} with ports of {able} Gb/s, not of {rate}"
     return None
 
