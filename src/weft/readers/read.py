@@ -329,8 +329,8 @@ class Reading:
         """Read a line that looks like trouble and that no other row knows."""
         if self.is_document or self.is_configuration or is_harmless(line.text):
             return
-        hit, _ = self._messages(rows, line)
-        if hit and len(self.unread) < _MOST_NOTES:
+        self._messages(rows, line)
+        if any(row.code for row in rows) and len(self.unread) < _MOST_NOTES:
             self.unread.append(self.scribe.evidence(line))
 
     def _messages(self, rows: Sequence[Row], line: Line) -> tuple[bool, bool]:

@@ -10,7 +10,6 @@ import re2
 from weft.inventory.entity import attribute
 from weft.inventory.values import Value, typed
 from weft.readers.line import Line
-from weft.readers.matcher import pattern
 from weft.readers.remembered import remembered
 from weft.readers.scribe import Scribe
 from weft.units import rate_from_gbit
@@ -79,8 +78,6 @@ class Row:
 
     match: str
     tool: str
-    unless: str = ""
-    """Not empty: a line with this pattern is none of the row."""
     code: str = ""
     entity: str = ""
     severity: str = "error"
@@ -155,7 +152,7 @@ class Row:
 def _said(row: Row, raw: bytes) -> Said | None:
     """Return what a row finds in a line."""
     found = row.pattern.search(raw)
-    if found is None or (row.unless and pattern(row.unless).search(_text(raw))):
+    if found is None:
         return None
     groups: dict[str, str] = {}
     for item, said in found.groupdict().items():
