@@ -6,11 +6,13 @@ the same with one that differs. No tool's output is involved, so nothing is tune
 
 import re
 from collections.abc import Iterator
+from itertools import chain, product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weft.doctor.cause import causes
 from weft.doctor.diagnose import diagnose
 from weft.doctor.verdict import Verdict
 from weft.expectations.expectation import Expectation, expectations
@@ -64,7 +66,8 @@ def matching(wanted: str) -> str:
     if not wanted.startswith("~"):
         return wanted
     words = [*re.findall(r"[A-Za-z_]{2,}", wanted), "0/1", "1/2", "2/3", "3/4"]
-    return next(one for one in words if re.search(wanted[1:], one))
+    pairs = (" ".join(pair) for pair in product(words, repeat=2))
+    return next(one for one in chain(words, pairs) if re.search(wanted[1:], one))
 
 
 def beyond(row: Expectation, limit: Value, factor: float) -> Value:
@@ -86,9 +89,11 @@ def beyond(row: Expectation, limit: Value, factor: float) -> Value:
 def named(inventory: Inventory, row: Expectation, at: Entity) -> bool:
     """Return whether a finding is about the attribute or a cause that it points to."""
     found = diagnose(inventory).findings
+    pointed = {cause.name for cause in causes()
+               if any(clue.attribute == row.attribute for clue in cause.clues)}  # fmt: skip
     return any(
         str(at) in one.entities
-        or row.attribute == one.cause
+        or one.cause in {row.attribute, *pointed}
         or any(str(at) in text for text in one.deviations)
         for one in found
     )

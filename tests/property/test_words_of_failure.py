@@ -11,7 +11,7 @@ from weft.readers.engine import OTHERWISE, engine
 LINES = [
     pytest.param(line, id=row.code)
     for row in engine().messages
-    if row.tool == OTHERWISE and row.code.startswith("said.")
+    if row.tool == OTHERWISE and row.source.startswith("words for ")
     for line in row.examples
 ]
 FRONTS = ("", "Mar 02 11:00:01 n7 ", "2026-03-02T11:00:01Z ", "[   12.500000] ")

@@ -10,6 +10,7 @@ import pytest
 from tools.ibsim import Lab, Net, cluster_of, needs_ibsim, rendered
 from weft import api
 from weft.collect.script import Wish, script
+from weft.doctor.findings import NAMED_RATIO
 from weft.inventory.severity import Severity
 
 pytestmark = [pytest.mark.tool, pytest.mark.slow, needs_ibsim]
@@ -45,10 +46,10 @@ def _errors(lab: Lab, name: str, meanwhile: str = "", before: str = "") -> list:
     bundle = next(one for one in bundles if not _a_tool_crashed(one))
     found = api.diagnose([bundle]).findings
     return [
-        one
-        for one in found
+        one for one in found
         if one.severity is Severity.ERROR and one.cause not in OF_THE_SIMULATION
-    ]
+        and one.probability_ratio >= NAMED_RATIO
+    ]  # fmt: skip
 
 
 def _a_tool_crashed(bundle: Path) -> bool:

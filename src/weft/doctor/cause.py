@@ -71,6 +71,11 @@ class Cause:
     benign: bool = False
     """Nothing is wrong: it explains what looks like trouble, and is not shown as a finding."""
 
+    @property
+    def is_general(self) -> bool:
+        """Return whether it knows what failed and not why."""
+        return self.tier == TIERS["general"]
+
 
 @cache
 def causes() -> tuple[Cause, ...]:

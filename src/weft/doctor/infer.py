@@ -5,6 +5,8 @@ posterior odds = prior odds x product of the likelihood ratios of the clues that
 A clue counts once, however often it is met, and a line counts for one clue only.
 Causes that rest on the same lines are rivals: at most one of them is right, so the probability
 of each is its odds over one plus the odds of all of them (one stands for none of them).
+Errors of any program (general causes) are rivals of one another: a healthy host logs several,
+so the more kinds of them there are, the less each one says.
 """
 
 from collections.abc import Iterator, Sequence
@@ -54,9 +56,11 @@ def candidates(case: Case) -> list[Candidate]:
             other for other in found
             if other.cause.name != candidate.cause.name and candidate.lines & other.lines
         ]  # fmt: skip
+    general = [candidate for candidate in found if candidate.cause.is_general]
     for candidate in found:
         against: dict[str, float] = {}
-        for rival in candidate.rivals:
+        others = [other for other in general if other.cause.name != candidate.cause.name]
+        for rival in (*candidate.rivals, *(others if candidate in general else ())):
             against[rival.cause.name] = max(rival.odds, against.get(rival.cause.name, 0.0))
         candidate.probability = candidate.odds / (1.0 + candidate.odds + sum(against.values()))
     return found

@@ -120,11 +120,11 @@ _NAMES: Final = re2.compile(
 _PROMPT: Final = re2.compile(r"^(?:[\w@.:~/-]*[$#>] )(?P<command>[A-Za-z][\w ./=@:-]{1,80})$")
 _CELL: Final = "cell of a matrix"
 _STAMP: Final = re2.compile(
+    r"^\W*(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR)\b|^\s*\S - |"
     r"^\W*(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?(?:[A-Z][a-z]{2} +\d+ )?"
     r"(?:\d{1,10}[:.T-][\d:.T-]{3,}|\d{9,}\.\d)"
 )
-
-
+"""What begins a line of a log, which is no name with a value."""
 _BAD_PATHS: Final = frozenset(("field.state", "field.status"))
 
 
