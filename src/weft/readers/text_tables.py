@@ -211,7 +211,8 @@ def _is_header(titles: Sequence[str]) -> bool:
         and len(set(titles)) == len(titles)
         and all(title and len(title) < _LONGEST_TITLE for title in titles)
         and not any(
-            number(title) is not None or title.endswith(":") or "=" in title for title in titles
+            number(title) is not None or ":" in {title[0], title[-1]} or "=" in title
+            for title in titles
         )
     )
 
