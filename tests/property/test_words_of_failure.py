@@ -11,10 +11,10 @@ from weft.readers.engine import OTHERWISE, engine
 LINES = [
     pytest.param(line, id=row.code)
     for row in engine().messages
-    if row.tool == OTHERWISE and row.source.startswith("words for ")
+    if row.tool == OTHERWISE and row.code.startswith("said.")
     for line in row.examples
 ]
-FRONTS = ("", "Mar 02 11:00:01 n7 ", "2026-03-02T11:00:01Z ", "[   12.500000] ")
+FRONTS = ("", "Mar 02 11:00:01 n7 ", "2026-03-02T11:00:01Z ")
 
 
 def read(folder: Path, line: str) -> Diagnosis:
@@ -33,8 +33,9 @@ def test_what_a_program_says_is_wrong_is_quoted(tmp_path, line):
 
 @pytest.mark.parametrize("line", LINES)
 def test_what_a_program_tells_for_information_is_no_trouble(tmp_path, line):
-    for level in ("INFO ", "level=debug ", "[notice] "):
+    for level in ("INFO ", "level=debug ", "[notice] ", "[   12.500000] "):
         assert not read(tmp_path, level + line).findings
+    assert not read(tmp_path, f"{line}, using the default instead").findings
 
 
 @pytest.mark.parametrize("line", LINES)
