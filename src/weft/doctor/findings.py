@@ -110,7 +110,7 @@ def findings(case: Case, found: Sequence[Candidate]) -> list[Finding]:
         *_configured(case, shown),
         *_unexplained(case, explained, shown),
     ]
-    return sorted(_with_effects([*causes, *rest], case), key=lambda effect: -effect.weight)
+    return sorted(_with_effects([*causes, *rest], case), key=lambda finding: -finding.weight)
 
 
 def _with_effects(found: Sequence[Finding], case: Case) -> list[Finding]:
@@ -366,7 +366,7 @@ def _accounted(name: str, place: str, explained: set[tuple[str, str]]) -> bool:
     """Return whether a cause accounts for a deviation: of a job, a cause on any host does."""
     if place:
         return (name, place) in explained
-    return any(name == text for text, _ in explained)
+    return any(name == known for known, _ in explained)
 
 
 def _of_deviations(name: str, found: Sequence[Deviation]) -> Finding:

@@ -56,11 +56,15 @@ def candidates(case: Case) -> list[Candidate]:
             other for other in found
             if other.cause.name != candidate.cause.name and candidate.lines & other.lines
         ]  # fmt: skip
-    general = [candidate for candidate in found if candidate.cause.is_general]
+    general: dict[str, float] = {}
     for candidate in found:
-        against: dict[str, float] = {}
-        others = [other for other in general if other.cause.name != candidate.cause.name]
-        for rival in (*candidate.rivals, *(others if candidate in general else ())):
+        if candidate.cause.is_general:
+            name = candidate.cause.name
+            general[name] = max(candidate.odds, general.get(name, 0.0))
+    for candidate in found:
+        against = dict(general) if candidate.cause.is_general else {}
+        against.pop(candidate.cause.name, None)
+        for rival in candidate.rivals:
             against[rival.cause.name] = max(rival.odds, against.get(rival.cause.name, 0.0))
         candidate.probability = candidate.odds / (1.0 + candidate.odds + sum(against.values()))
     return found

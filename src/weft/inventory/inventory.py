@@ -218,8 +218,8 @@ class Inventory:
         """
         kept: list[T] = []
         try:
-            for t in found() or ():
-                kept.append(t)  # noqa: PERF402 - what came before a failure counts
+            for item in found() or ():
+                kept.append(item)  # noqa: PERF402 - what came before a failure counts
         except Exception as error:  # noqa: BLE001 - values that nobody thought of
             why = f"{what} failed: {type(error).__name__}: {str(error)[:LONGEST_TEXT]}"
             self.files.append(FileRead(file=ALL_FILES, skipped=why, notes=(why,)))

@@ -35,5 +35,5 @@ def _number(path: str, value: float) -> str:
 
 
 def _scaled(value: float, unit: str) -> str:
-    scale, letter = next((scale for scale in _SCALES if abs(value) >= scale[0]), (1.0, ""))
+    scale, letter = next((pair for pair in _SCALES if abs(value) >= pair[0]), (1.0, ""))
     return f"{value / scale:.3g} {letter}{unit}"

@@ -26,9 +26,9 @@ def rows(package: str, name: str) -> Sequence[Row]:
 def tables(package: str, folder: str) -> Mapping[str, Any]:
     """Return what every YAML file of a folder holds, by the name of the file, sorted."""
     place = resources.files(package).joinpath(folder)
-    files = sorted(path.name for path in place.iterdir() if path.name.endswith(".yaml"))
-    texts = {file.removesuffix(".yaml"): place.joinpath(file) for file in files}
-    return {text: _kept(file.read_text(encoding="utf-8"), text) for text, file in texts.items()}
+    names = sorted(path.name for path in place.iterdir() if path.name.endswith(".yaml"))
+    found = {name.removesuffix(".yaml"): place.joinpath(name) for name in names}
+    return {name: _kept(file.read_text(encoding="utf-8"), name) for name, file in found.items()}
 
 
 def _kept(text: str, name: str) -> Any:  # noqa: ANN401 - whatever a table holds

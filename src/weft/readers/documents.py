@@ -58,7 +58,7 @@ def kinds_of(data: bytes, lines_before: int = 0) -> Iterator[Parsed]:
     except Malformed:
         return
     if before:
-        lines = Lines((number, line + before) for number, line in lines.items())
+        lines = Lines((place, line + before) for place, line in lines.items())
     yield Parsed("objects", _objects(lines), value, lines, before + 1)
     for name in plugins.names(document_kinds):
         kind = plugins.load(document_kinds, name, Document)

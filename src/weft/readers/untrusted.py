@@ -97,7 +97,7 @@ def printable(name: str) -> str:
     'a?[31m?'
     """
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return "".join("?" if item < " " or "\x7f" <= item <= "\x9f" else item for item in text)
+    return "".join("?" if sign < " " or "\x7f" <= sign <= "\x9f" else sign for sign in text)
 
 
 _COLLECTIONS: Final = (dict, list)

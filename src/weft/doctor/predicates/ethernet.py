@@ -19,9 +19,9 @@ def traffic_outside_lossless_class(clue: Clue, case: Case) -> Iterator[Hit]:
         enabled = last(found, "pfc")
         if not isinstance(enabled, tuple) or "1" not in enabled:
             continue
-        lossless = [str(place) for place, text in enumerate(enabled) if text == "1"]
+        lossless = [str(place) for place, flag in enumerate(enabled) if flag == "1"]
         for interface in _counted(case, entity):
-            used = sum(_sent(case, interface, text) for text in lossless)
+            used = sum(_sent(case, interface, priority) for priority in lossless)
             default = _sent(case, interface, "0")
             if "0" not in lossless and default > _BUSY and default > _FAR_MORE * used:
                 of_default = Entity("priority", (*interface.key, "0"))
